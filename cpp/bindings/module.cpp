@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+
+#include "bindings.hpp"
+
+PYBIND11_MODULE(_core, module) {
+  module.doc() = "Native core of chakra_core. Use the names that `chakra_core` exports.";
+  module.attr("__version__") = CHAKRA_CORE_VERSION;
+}
