@@ -106,7 +106,10 @@ Adjacency Trace::ctrl_deps() const noexcept { return {storage_->ctrl_offsets, st
 
 Adjacency Trace::children(DependencyKind kind) const {
   detail::TraceStorage::Children& children = storage_->children[static_cast<std::size_t>(kind)];
-  std::call_once(children.once, [&] { make_children(*this, kind, children); });
+  std::call_once(children.once, [&] {
+    make_children(*this, kind, children);
+    children.memory_bytes = capacity_bytes(children.offsets) + capacity_bytes(children.rows);
+  });
   return {children.offsets, children.rows};
 }
 
@@ -178,14 +181,13 @@ std::size_t Trace::memory_bytes() const noexcept {
                       capacity_bytes(s.start_ns) + capacity_bytes(s.duration_ns) + capacity_bytes(s.data_offsets) +
                       capacity_bytes(s.data_parents) + capacity_bytes(s.ctrl_offsets) + capacity_bytes(s.ctrl_parents) +
                       capacity_bytes(s.record_begin) + capacity_bytes(s.record_size) + capacity_bytes(s.record_form) +
-                      capacity_bytes(s.children_offsets) + capacity_bytes(s.children) + s.strings.memory_bytes() +
-                      s.index.memory_bytes() + s.is_cpu_op.memory_bytes() + s.pg_name.memory_bytes() +
-                      s.involved_dim.memory_bytes() + s.metadata_record.capacity();
+                      s.strings.memory_bytes() + s.index.memory_bytes() + s.is_cpu_op.memory_bytes() +
+                      s.pg_name.memory_bytes() + s.involved_dim.memory_bytes() + s.metadata_record.capacity();
   for (const auto& column : s.integers) {
     bytes += column.memory_bytes();
   }
   for (const auto& children : s.children) {
-    bytes += capacity_bytes(children.offsets) + capacity_bytes(children.rows);
+    bytes += children.memory_bytes.load();
   }
   for (const auto& source : s.sources) {
     bytes += source->memory_bytes();

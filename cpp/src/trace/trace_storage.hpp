@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,6 +75,7 @@ struct TraceStorage {
     std::once_flag once;
     std::vector<std::uint64_t> offsets;
     std::vector<NodeIndex> rows;
+    std::atomic<std::size_t> memory_bytes{0};
   };
   mutable std::array<Children, 3> children;
 
