@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <cerrno>
 #include <exception>
+#include <string>
+#include <system_error>
 
-#include <Python.h>
+#include <pybind11/stl.h>
 
 #include "bindings.hpp"
 #include "chakra_core/errors.hpp"
