@@ -39,6 +39,11 @@ class CommGroups(ConfigModel):
         return self
 
     @classmethod
+    def _describe_place(cls, location: tuple[int | str, ...]) -> str:
+        name, *rest = location[1:] or ("",)
+        return f"group '{name}'" + "".join(f"[{part!r}]" for part in rest) if name else ""
+
+    @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a JSON object of group name to list of ranks.
 

@@ -74,6 +74,16 @@ class ConfigModel(BaseModel):
         model._source = source
         return model
 
+    @classmethod
+    def _describe_place(cls, location: tuple[int | str, ...]) -> str:
+        """Where a problem is, in the words of the file: 'bandwidth'[1]."""
+        if not location:
+            return ""
+        key = str(location[0])
+        if key in cls.model_fields:
+            key = cls.model_fields[key].alias or key
+        return f"'{key}'" + "".join(f"[{part!r}]" for part in location[1:])
+
     @property
     def source(self) -> str:
         """The file it was read from, or the name of the class; errors begin with it."""
@@ -126,21 +136,17 @@ def _describe(error: ValidationError, model: type[ConfigModel], source: str) -> 
 def _describe_one(details: ErrorDetails, model: type[ConfigModel]) -> str:
     known = [field.alias or name for name, field in model.model_fields.items()]
     location = details["loc"]
-    key = str(location[0]) if location else ""
-    if key in model.model_fields:
-        key = model.model_fields[key].alias or key
-    place = "".join(f"[{part!r}]" for part in location[1:])
+    place = model._describe_place(location)
     match details["type"]:
         case "missing":
-            return f"missing key '{key}' (keys: {', '.join(known)})"
+            return f"missing key {place} (keys: {', '.join(known)})"
         case "extra_forbidden":
-            near = difflib.get_close_matches(key, known, n=1)
+            near = difflib.get_close_matches(str(location[0]), known, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            return f"unknown key '{key}'{hint} (keys: {', '.join(known)})"
+            return f"unknown key {place}{hint} (keys: {', '.join(known)})"
         case "literal_error":
-            return f"'{key}'{place}: found {_shown(details['input'])}, allowed: {details['ctx']['expected']}"
+            return f"{place}: found {_shown(details['input'])}, allowed: {details['ctx']['expected']}"
         case "config":
-            prefix = f"'{key}'{place}: " if key else ""
-            return f"{prefix}{details['msg']}"
-    message = details["msg"].removeprefix("Input ").removeprefix("Value error, ")
-    return f"'{key}'{place}: found {_shown(details['input'])}, {message}"
+            return f"{place}: {details['msg']}" if place else details["msg"]
+    message = details["msg"].removeprefix("Input ").replace("valid tuple", "list")
+    return f"{place}: found {_shown(details['input'])}, {message}"
