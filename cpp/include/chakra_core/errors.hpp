@@ -17,6 +17,20 @@ class ChakraError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that cannot be opened, read or written. In Python this is the builtin OSError.
+class IoError : public ChakraError {
+ public:
+  /// Builds "path: action: what the system says".
+  IoError(std::string path, const std::string& action, int error_number);
+
+  const std::string& path() const noexcept { return path_; }
+  int error_number() const noexcept { return error_number_; }
+
+ private:
+  std::string path_;
+  int error_number_;
+};
+
 /// Where in an input a FormatError was found. Absent parts are unknown or do not apply.
 struct FormatLocation {
   std::string path;                          ///< file name, or a stand-in such as "<bytes>"

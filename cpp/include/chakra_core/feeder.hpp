@@ -11,9 +11,6 @@
 
 namespace chakra {
 
-/// Which dependencies a node waits for.
-enum class DependencyKind : std::uint8_t { data, control, both };
-
 /// Hands out the nodes of a trace in dependency order: a node is ready when all its parents are
 /// complete. Among ready nodes the smallest id comes first. Many feeders may share one Trace; a
 /// feeder itself belongs to one thread.

@@ -32,6 +32,9 @@ struct Adjacency {
   }
 };
 
+/// Which dependencies of a node count.
+enum class DependencyKind : std::uint8_t { data, control, both };
+
 /// Integer attributes that simulators read; each is a column. Any integer arm of the wire converts.
 enum class IntegerAttribute : std::uint8_t {
   num_ops,
@@ -61,10 +64,8 @@ class AttributeColumn {
     const std::size_t word = row / 64;
     return word < presence_.size() && ((presence_[word] >> (row % 64)) & 1U) != 0;
   }
-  std::optional<Value> get(NodeIndex row) const noexcept {
-    return has(row) ? std::optional<Value>{values_[rank(row)]} : std::nullopt;
-  }
-  Value value_or(NodeIndex row, Value fallback) const noexcept { return has(row) ? values_[rank(row)] : fallback; }
+  std::optional<Value> get(NodeIndex row) const noexcept;
+  Value value_or(NodeIndex row, Value fallback) const noexcept;
 
   /// Number of rows that have the attribute.
   std::size_t count() const noexcept { return values_.size(); }
@@ -131,8 +132,8 @@ class Trace {
 
   Adjacency data_deps() const noexcept;  ///< parents, in the order of the file
   Adjacency ctrl_deps() const noexcept;  ///< parents, in the order of the file
-  /// Nodes that name a row as data or control parent, ascending, each once. Made on first use.
-  Adjacency children() const;
+  /// Nodes that name a row as a parent, ascending, each once. Made on first use for each kind.
+  Adjacency children(DependencyKind kind = DependencyKind::both) const;
 
   const AttributeColumn<std::uint8_t>& is_cpu_op() const noexcept;  ///< 0 or 1
   const AttributeColumn<std::int64_t>& column(IntegerAttribute attribute) const noexcept;

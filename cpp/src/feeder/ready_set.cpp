@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "feeder/ready_set.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace chakra::detail {
+
+ReadySet::ReadySet(std::size_t size) {
+  std::size_t words = size;
+  do {
+    words = words / 64 + 1;
+    levels_.emplace_back(words, 0);
+  } while (words > 1);
+}
+
+void ReadySet::insert(std::uint32_t rank) noexcept {
+  if (contains(rank)) {
+    return;
+  }
+  ++count_;
+  std::size_t position = rank;
+  for (auto& level : levels_) {
+    std::uint64_t& word = level[position / 64];
+    const bool was_empty = word == 0;
+    word |= std::uint64_t{1} << (position % 64);
+    if (!was_empty) {
+      return;
+    }
+    position /= 64;
+  }
+}
+
+void ReadySet::erase(std::uint32_t rank) noexcept {
+  if (!contains(rank)) {
+    return;
+  }
+  --count_;
+  std::size_t position = rank;
+  for (auto& level : levels_) {
+    std::uint64_t& word = level[position / 64];
+    word &= ~(std::uint64_t{1} << (position % 64));
+    if (word != 0) {
+      return;
+    }
+    position /= 64;
+  }
+}
+
+bool ReadySet::contains(std::uint32_t rank) const noexcept {
+  return ((levels_.front()[rank / 64] >> (rank % 64)) & 1U) != 0;
+}
+
+std::optional<std::uint32_t> ReadySet::smallest() const noexcept {
+  if (count_ == 0) {
+    return std::nullopt;
+  }
+  std::size_t position = 0;
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    position = position * 64 + static_cast<std::size_t>(std::countr_zero((*level)[position]));
+  }
+  return static_cast<std::uint32_t>(position);
+}
+
+std::vector<std::uint32_t> ReadySet::members() const {
+  std::vector<std::uint32_t> ranks;
+  ranks.reserve(count_);
+  const auto& words = levels_.front();
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
+      ranks.push_back(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+    }
+  }
+  return ranks;
+}
+
+void ReadySet::clear() noexcept {
+  for (auto& level : levels_) {
+    std::fill(level.begin(), level.end(), 0);
+  }
+  count_ = 0;
+}
+
+}  // namespace chakra::detail

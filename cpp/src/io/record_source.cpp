@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "io/record_source.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "chakra_core/errors.hpp"
+
+namespace chakra::io {
+
+namespace {
+
+class OwnedBytes final : public detail::RecordSource {
+ public:
+  explicit OwnedBytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::string_view bytes() const noexcept override { return bytes_; }
+  std::size_t memory_bytes() const noexcept override { return bytes_.capacity(); }
+
+ private:
+  std::string bytes_;
+};
+
+class MappedFile final : public detail::RecordSource {
+ public:
+  MappedFile(void* address, std::size_t size) : address_(address), size_(size) {}
+  ~MappedFile() override { ::munmap(address_, size_); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::string_view bytes() const noexcept override { return {static_cast<const char*>(address_), size_}; }
+  std::size_t memory_bytes() const noexcept override { return 0; }
+
+ private:
+  void* address_;
+  std::size_t size_;
+};
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(const std::filesystem::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (number_ < 0) {
+      throw IoError(path.string(), "cannot open", errno);
+    }
+  }
+  ~FileDescriptor() { ::close(number_); }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string read_whole(const FileDescriptor& file, const std::filesystem::path& path) {
+  std::string bytes;
+  std::array<char, 1 << 16> buffer{};
+  while (true) {
+    const ssize_t got = ::read(file.number(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      throw IoError(path.string(), "cannot read", errno);
+    }
+    if (got == 0) {
+      return bytes;
+    }
+    bytes.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const detail::RecordSource> make_record_source(std::string bytes) {
+  return std::make_shared<OwnedBytes>(std::move(bytes));
+}
+
+std::shared_ptr<const detail::RecordSource> open_record_source(const std::filesystem::path& path) {
+  const FileDescriptor file(path);
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) {
+    throw IoError(path.string(), "cannot read", errno);
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw IoError(path.string(), "cannot read", EISDIR);
+  }
+  if (S_ISREG(status.st_mode) && status.st_size > 0) {
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+    if (address != MAP_FAILED) {
+      return std::make_shared<MappedFile>(address, size);
+    }
+  }
+  return make_record_source(read_whole(file, path));
+}
+
+}  // namespace chakra::io

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chakra_core/node_type.hpp"
+
+namespace chakra {
+
+/// Node id to row. Chooses by the ids: nothing at all when they count up by one, an offset table
+/// when they are dense, an open-addressing hash table when they are sparse.
+class IdIndex {
+ public:
+  struct Duplicate {
+    NodeIndex first;
+    NodeIndex second;
+  };
+
+  /// Indexes all ids; of equal ids the first row stays. Returns the later rows of duplicates, ascending.
+  std::vector<Duplicate> build(std::span<const NodeId> ids);
+
+  std::optional<NodeIndex> find(NodeId id) const noexcept;
+  std::size_t memory_bytes() const noexcept { return table_.capacity() * sizeof(NodeIndex); }
+
+ private:
+  enum class Form : std::uint8_t { consecutive, offset_table, hash_table };
+
+  std::vector<Duplicate> build_offset_table(std::span<const NodeId> ids, std::size_t span);
+  std::vector<Duplicate> build_hash_table(std::span<const NodeId> ids);
+
+  Form form_ = Form::consecutive;
+  NodeId smallest_ = 0;
+  std::size_t count_ = 0;
+  std::vector<NodeIndex> table_;
+  std::span<const NodeId> ids_;  ///< the hash table compares with the id column itself
+};
+
+}  // namespace chakra

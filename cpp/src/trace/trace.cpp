@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "chakra_core/trace.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "chakra_core/errors.hpp"
+#include "trace/trace_storage.hpp"
+#include "wire/decode.hpp"
+#include "wire/encode.hpp"
+
+namespace chakra {
+
+namespace {
+
+constexpr std::array<std::string_view, integer_attribute_count> integer_attribute_names = {
+    "num_ops",  "tensor_size", "comm_type", "comm_size", "comm_priority",
+    "comm_src", "comm_dst",    "comm_tag",  "stream",    "tid",
+};
+
+std::uint64_t rounded_micros(std::uint64_t ns) noexcept { return ns / 1000 + (ns % 1000 >= 500 ? 1 : 0); }
+
+template <class Value>
+std::size_t capacity_bytes(const std::vector<Value>& column) noexcept {
+  return column.capacity() * sizeof(Value);
+}
+
+/// Bytes that were decoded once when the trace was loaded may still hold a cold part that is malformed.
+template <class Decode>
+auto decode_cold(const Trace& trace, NodeIndex row, Decode&& decode) {
+  try {
+    return decode(trace.storage().record_bytes(row));
+  } catch (const wire::Malformed& error) {
+    const auto offset = trace.record_offset(row);
+    throw FormatError({trace.source(), {}, offset ? std::optional(*offset + error.offset()) : std::nullopt},
+                      "node " + std::to_string(trace.ids()[row]) + ": " + error.what());
+  }
+}
+
+std::vector<NodeId> parent_ids(const detail::TraceStorage& storage, std::span<const NodeIndex> rows) {
+  std::vector<NodeId> ids(rows.size());
+  std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return storage.ids[row]; });
+  return ids;
+}
+
+/// Counts each parent of a row once, in whatever order.
+template <class Take>
+void for_each_parent_once(const Trace& trace, DependencyKind kind, NodeIndex row, std::vector<NodeIndex>& seen_by,
+                          Take&& take) {
+  const auto look = [&](std::span<const NodeIndex> parents) {
+    for (const NodeIndex parent : parents) {
+      // A row is marked with the last child that named it, so the marks need no clearing.
+      if (seen_by[parent] != row + 1) {
+        seen_by[parent] = row + 1;
+        take(parent);
+      }
+    }
+  };
+  if (kind != DependencyKind::control) {
+    look(trace.data_deps()[row]);
+  }
+  if (kind != DependencyKind::data) {
+    look(trace.ctrl_deps()[row]);
+  }
+}
+
+void make_children(const Trace& trace, DependencyKind kind, detail::TraceStorage::Children& children) {
+  const auto size = static_cast<NodeIndex>(trace.size());
+  std::vector<NodeIndex> seen_by(size, 0);
+  children.offsets.assign(std::size_t{size} + 1, 0);
+  for (NodeIndex row = 0; row < size; ++row) {
+    for_each_parent_once(trace, kind, row, seen_by, [&](NodeIndex parent) { ++children.offsets[parent + 1]; });
+  }
+  for (std::size_t row = 0; row < size; ++row) {
+    children.offsets[row + 1] += children.offsets[row];
+  }
+  children.rows.resize(children.offsets[size]);
+  std::vector<std::uint64_t> next(children.offsets.begin(), children.offsets.end() - 1);
+  std::fill(seen_by.begin(), seen_by.end(), 0);
+  for (NodeIndex row = 0; row < size; ++row) {
+    for_each_parent_once(trace, kind, row, seen_by, [&](NodeIndex parent) { children.rows[next[parent]++] = row; });
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(IntegerAttribute attribute) noexcept {
+  return integer_attribute_names[static_cast<std::size_t>(attribute)];
+}
+
+Trace::Trace(std::unique_ptr<detail::TraceStorage> storage) : storage_(std::move(storage)) {}
+Trace::~Trace() = default;
+
+std::size_t Trace::size() const noexcept { return storage_->ids.size(); }
+std::span<const NodeId> Trace::ids() const noexcept { return storage_->ids; }
+std::span<const NodeType> Trace::types() const noexcept { return storage_->types; }
+std::span<const std::uint64_t> Trace::start_ns() const noexcept { return storage_->start_ns; }
+std::span<const std::uint64_t> Trace::duration_ns() const noexcept { return storage_->duration_ns; }
+std::span<const std::uint32_t> Trace::name_ids() const noexcept { return storage_->name_ids; }
+std::string_view Trace::name(NodeIndex row) const noexcept { return storage_->strings.view(storage_->name_ids[row]); }
+std::size_t Trace::string_count() const noexcept { return storage_->strings.size(); }
+std::string_view Trace::string(std::uint32_t id) const noexcept { return storage_->strings.view(id); }
+
+Adjacency Trace::data_deps() const noexcept { return {storage_->data_offsets, storage_->data_parents}; }
+Adjacency Trace::ctrl_deps() const noexcept { return {storage_->ctrl_offsets, storage_->ctrl_parents}; }
+
+Adjacency Trace::children(DependencyKind kind) const {
+  detail::TraceStorage::Children& children = storage_->children[static_cast<std::size_t>(kind)];
+  std::call_once(children.once, [&] {
+    make_children(*this, kind, children);
+    children.memory_bytes = capacity_bytes(children.offsets) + capacity_bytes(children.rows);
+  });
+  return {children.offsets, children.rows};
+}
+
+const AttributeColumn<std::uint8_t>& Trace::is_cpu_op() const noexcept { return storage_->is_cpu_op; }
+
+const AttributeColumn<std::int64_t>& Trace::column(IntegerAttribute attribute) const noexcept {
+  return storage_->integers[static_cast<std::size_t>(attribute)];
+}
+
+const AttributeColumn<std::uint32_t>& Trace::pg_name() const noexcept { return storage_->pg_name; }
+const AttributeColumn<std::uint32_t>& Trace::involved_dim() const noexcept { return storage_->involved_dim; }
+
+std::optional<NodeIndex> Trace::find(NodeId id) const noexcept { return storage_->index.find(id); }
+
+std::vector<Attribute> Trace::attributes(NodeIndex row) const {
+  return decode_cold(*this, row, wire::decode_attributes);
+}
+
+std::optional<Attribute> Trace::attribute(NodeIndex row, std::string_view name) const {
+  return decode_cold(*this, row, [&](std::string_view bytes) { return wire::decode_attribute(bytes, name); });
+}
+
+IoInfo Trace::inputs(NodeIndex row) const { return decode_cold(*this, row, wire::decode_inputs); }
+IoInfo Trace::outputs(NodeIndex row) const { return decode_cold(*this, row, wire::decode_outputs); }
+
+std::string Trace::record(NodeIndex row) const {
+  const std::string_view kept = storage_->record_bytes(row);
+  if (storage_->record_form[row] == detail::RecordForm::whole) {
+    return std::string(kept);
+  }
+  const auto data = parent_ids(*storage_, data_deps()[row]);
+  const auto ctrl = parent_ids(*storage_, ctrl_deps()[row]);
+  std::string message;
+  if (storage_->record_form[row] == detail::RecordForm::whole_but_deps) {
+    wire::append_without_dependencies(message, kept);
+    wire::append_dependencies(message, ctrl, data);
+    return message;
+  }
+  wire::append_head(message, {.id = storage_->ids[row],
+                              .name = name(row),
+                              .type = storage_->types[row],
+                              .ctrl_deps = ctrl,
+                              .data_deps = data,
+                              .start_micros = rounded_micros(storage_->start_ns[row]),
+                              .duration_micros = rounded_micros(storage_->duration_ns[row])});
+  message.append(kept);
+  return message;
+}
+
+const Metadata& Trace::metadata() const noexcept { return storage_->metadata; }
+std::string_view Trace::metadata_record() const noexcept { return storage_->metadata_record; }
+const std::string& Trace::source() const noexcept { return storage_->source; }
+const Report& Trace::load_report() const noexcept { return storage_->load_report; }
+
+std::optional<std::uint64_t> Trace::record_offset(NodeIndex row) const noexcept {
+  const char* const at = storage_->record_begin[row];
+  for (const auto& source : storage_->sources) {
+    const std::string_view bytes = source->bytes();
+    if (at >= bytes.data() && at <= bytes.data() + bytes.size() && !bytes.empty()) {
+      return static_cast<std::uint64_t>(at - bytes.data());
+    }
+  }
+  return std::nullopt;
+}
+
+std::size_t Trace::memory_bytes() const noexcept {
+  const detail::TraceStorage& s = *storage_;
+  std::size_t bytes = capacity_bytes(s.ids) + capacity_bytes(s.types) + capacity_bytes(s.name_ids) +
+                      capacity_bytes(s.start_ns) + capacity_bytes(s.duration_ns) + capacity_bytes(s.data_offsets) +
+                      capacity_bytes(s.data_parents) + capacity_bytes(s.ctrl_offsets) + capacity_bytes(s.ctrl_parents) +
+                      capacity_bytes(s.record_begin) + capacity_bytes(s.record_size) + capacity_bytes(s.record_form) +
+                      s.strings.memory_bytes() + s.index.memory_bytes() + s.is_cpu_op.memory_bytes() +
+                      s.pg_name.memory_bytes() + s.involved_dim.memory_bytes() + s.metadata_record.capacity();
+  for (const auto& column : s.integers) {
+    bytes += column.memory_bytes();
+  }
+  for (const auto& children : s.children) {
+    bytes += children.memory_bytes.load();
+  }
+  for (const auto& source : s.sources) {
+    bytes += source->memory_bytes();
+  }
+  return bytes;
+}
+
+}  // namespace chakra

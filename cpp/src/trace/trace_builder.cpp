@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "chakra_core/trace_builder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "chakra_core/errors.hpp"
+#include "trace/trace_assembly.hpp"
+#include "wire/decode.hpp"
+#include "wire/encode.hpp"
+
+namespace chakra {
+
+namespace {
+
+constexpr const char* default_schema_version = "0.0.4";
+constexpr const char* start_attribute = "start_ns";
+constexpr const char* duration_attribute = "duration_ns";
+
+/// Record bytes in blocks whose addresses stay while more come.
+class RecordArena final : public detail::RecordSource {
+ public:
+  std::string_view store(std::string_view record) {
+    if (record.empty()) {
+      return {};
+    }
+    if (record.size() > left_) {
+      const std::size_t bytes = std::max<std::size_t>(block_size, record.size());
+      blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+      next_ = blocks_.back().get();
+      left_ = bytes;
+      total_ += bytes;
+    }
+    std::memcpy(next_, record.data(), record.size());
+    const std::string_view stored(next_, record.size());
+    next_ += record.size();
+    left_ -= record.size();
+    return stored;
+  }
+
+  std::string_view bytes() const noexcept override { return {}; }
+  std::size_t memory_bytes() const noexcept override { return total_; }
+
+ private:
+  static constexpr std::size_t block_size = 256 * 1024;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  std::size_t left_ = 0;
+  std::size_t total_ = 0;
+};
+
+std::string context(const NodeSpec& node) { return "node " + std::to_string(node.id); }
+
+/// The exact time goes into an attribute unless whole microseconds already say it.
+void append_exact_time(std::string& tail, const char* name, std::uint64_t ns) {
+  if (ns % 1000 != 0) {
+    wire::append_node_attribute(tail, make_uint64(name, ns));
+  }
+}
+
+void check_time_attribute(const NodeSpec& node, const Attribute& attribute, std::uint64_t ns) {
+  const auto* given = std::get_if<std::uint64_t>(&attribute.value);
+  if (given == nullptr || *given != ns) {
+    throw ChakraError(context(node) + ": attribute " + attribute.name +
+                      " differs from the time given for the node; pass the time only");
+  }
+}
+
+std::string encode_tail(const NodeSpec& node) {
+  std::string tail;
+  if (node.inputs != nullptr) {
+    wire::append_inputs(tail, *node.inputs);
+  }
+  if (node.outputs != nullptr) {
+    wire::append_outputs(tail, *node.outputs);
+  }
+  for (const Attribute& attribute : node.attributes) {
+    if (!is_consistent(attribute)) {
+      throw ChakraError(context(node) + ": the value of attribute " + attribute.name + " does not fit its kind");
+    }
+    if (attribute.name == start_attribute) {
+      check_time_attribute(node, attribute, node.start_ns);
+    } else if (attribute.name == duration_attribute) {
+      check_time_attribute(node, attribute, node.duration_ns);
+    } else {
+      wire::append_node_attribute(tail, attribute);
+    }
+  }
+  append_exact_time(tail, start_attribute, node.start_ns);
+  append_exact_time(tail, duration_attribute, node.duration_ns);
+  return tail;
+}
+
+}  // namespace
+
+struct TraceBuilder::State {
+  detail::TraceAssembly assembly;
+  std::shared_ptr<RecordArena> arena = std::make_shared<RecordArena>();
+  wire::DecodedNode decoded{};
+};
+
+TraceBuilder::TraceBuilder() : state_(std::make_unique<State>()) { set_metadata({default_schema_version, {}}); }
+TraceBuilder::~TraceBuilder() = default;
+TraceBuilder::TraceBuilder(TraceBuilder&&) noexcept = default;
+TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
+
+void TraceBuilder::set_metadata(Metadata metadata) {
+  detail::TraceStorage& storage = state_->assembly.storage();
+  for (const Attribute& attribute : metadata.attributes) {
+    if (!is_consistent(attribute)) {
+      throw ChakraError("the value of metadata attribute " + attribute.name + " does not fit its kind");
+    }
+  }
+  storage.metadata_record = wire::encode_metadata(metadata);
+  storage.metadata = std::move(metadata);
+}
+
+void TraceBuilder::set_source(std::string source) { state_->assembly.storage().source = std::move(source); }
+
+void TraceBuilder::add_node(const NodeSpec& node) {
+  const std::string tail = encode_tail(node);
+  wire::DecodedNode& decoded = state_->decoded;
+  wire::decode_node(tail, decoded);
+  if (!decoded.problems.empty()) {
+    const wire::AttributeProblem& problem = decoded.problems.front();
+    throw ChakraError(context(node) + ": attribute " + std::string(problem.name) + " " + problem.what);
+  }
+  decoded.id = node.id;
+  decoded.name = node.name;
+  decoded.type = static_cast<std::int32_t>(node.type);
+  decoded.start_ns = node.start_ns;
+  decoded.duration_ns = node.duration_ns;
+  decoded.data_deps.assign(node.data_deps.begin(), node.data_deps.end());
+  decoded.ctrl_deps.assign(node.ctrl_deps.begin(), node.ctrl_deps.end());
+  state_->assembly.append(decoded, state_->arena->store(tail), detail::RecordForm::tail);
+}
+
+void TraceBuilder::add_record(std::string_view node_message) {
+  const std::string_view stored = state_->arena->store(node_message);
+  const auto record = state_->assembly.size() + 1;
+  try {
+    wire::decode_node(stored, state_->decoded);
+  } catch (const wire::Malformed& error) {
+    throw FormatError({"<node message>", record, error.offset()}, error.what());
+  }
+  if (!state_->decoded.problems.empty()) {
+    const wire::AttributeProblem& problem = state_->decoded.problems.front();
+    throw FormatError(
+        {"<node message>", record, problem.offset},
+        "node " + std::to_string(state_->decoded.id) + ": attribute " + std::string(problem.name) + " " + problem.what);
+  }
+  state_->assembly.append(state_->decoded, stored, detail::RecordForm::whole);
+}
+
+std::size_t TraceBuilder::size() const noexcept { return state_->assembly.size(); }
+
+TracePtr TraceBuilder::build() {
+  const std::unique_ptr<State> finished = std::exchange(state_, std::make_unique<State>());
+  set_metadata({default_schema_version, {}});
+  finished->assembly.storage().sources.push_back(finished->arena);
+  return finished->assembly.finish(OnError::strict);
+}
+
+}  // namespace chakra

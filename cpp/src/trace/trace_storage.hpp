@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chakra_core/trace.hpp"
+#include "trace/id_index.hpp"
+#include "trace/string_pool.hpp"
+
+namespace chakra::detail {
+
+/// Owner of record bytes: a mapped file, an inflated stream, what a builder encoded.
+class RecordSource {
+ public:
+  virtual ~RecordSource() = default;
+  RecordSource() = default;
+  RecordSource(const RecordSource&) = delete;
+  RecordSource& operator=(const RecordSource&) = delete;
+
+  /// All bytes, at one address as long as the source lives. Empty for a source of many pieces.
+  virtual std::string_view bytes() const noexcept = 0;
+  /// Anonymous memory held.
+  virtual std::size_t memory_bytes() const noexcept = 0;
+};
+
+/// What the bytes kept of a row are.
+enum class RecordForm : std::uint8_t {
+  whole,           ///< the whole Node message, as read
+  whole_but_deps,  ///< the whole message, but its dependencies are those of the columns
+  tail,            ///< inputs, outputs and attributes only; the rest is in the columns
+};
+
+/// The columns behind a Trace. Filled by TraceAssembly, then never changed but for `children`.
+struct TraceStorage {
+  std::vector<NodeId> ids;
+  std::vector<NodeType> types;
+  std::vector<std::uint32_t> name_ids;
+  std::vector<std::uint64_t> start_ns;
+  std::vector<std::uint64_t> duration_ns;
+
+  std::vector<std::uint64_t> data_offsets;
+  std::vector<NodeIndex> data_parents;
+  std::vector<std::uint64_t> ctrl_offsets;
+  std::vector<NodeIndex> ctrl_parents;
+
+  AttributeColumn<std::uint8_t> is_cpu_op;
+  std::array<AttributeColumn<std::int64_t>, integer_attribute_count> integers;
+  AttributeColumn<std::uint32_t> pg_name;
+  AttributeColumn<std::uint32_t> involved_dim;
+
+  StringPool strings;
+  IdIndex index;
+
+  std::vector<const char*> record_begin;
+  std::vector<std::uint32_t> record_size;
+  std::vector<RecordForm> record_form;
+  std::vector<std::shared_ptr<const RecordSource>> sources;
+
+  Metadata metadata;
+  std::string metadata_record;
+  std::string source;
+  Report load_report;
+
+  /// Made on first use, one for each DependencyKind.
+  struct Children {
+    std::once_flag once;
+    std::vector<std::uint64_t> offsets;
+    std::vector<NodeIndex> rows;
+    std::atomic<std::size_t> memory_bytes{0};
+  };
+  mutable std::array<Children, 3> children;
+
+  std::string_view record_bytes(NodeIndex row) const noexcept { return {record_begin[row], record_size[row]}; }
+};
+
+}  // namespace chakra::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chakra_core/attribute.hpp"
+#include "chakra_core/trace.hpp"
+
+/// Protobuf bytes to values. Together with encode.cpp the only place that sees protozero.
+///
+/// Follows protobuf's own parsers where a message is unusual: repeated scalars packed or not, the last
+/// value of a singular field or oneof wins, unknown fields (also groups) are skipped, a known field
+/// with another wire type counts as unknown.
+namespace chakra::wire {
+
+/// Bytes that are no protobuf message; `offset` counts from the start of the message given.
+class Malformed : public std::runtime_error {
+ public:
+  Malformed(std::size_t offset, const char* what) : std::runtime_error(what), offset_(offset) {}
+  std::size_t offset() const noexcept { return offset_; }
+
+ private:
+  std::size_t offset_;
+};
+
+/// An attribute that is there but whose value cannot go into its column.
+struct AttributeProblem {
+  std::string_view name;
+  const char* what;    ///< "holds a string where an integer belongs"
+  std::size_t offset;  ///< of the AttributeProto in the message
+};
+
+/// The fields of one Node that become columns. Views point into the message.
+struct DecodedNode {
+  NodeId id;
+  std::string_view name;
+  std::int32_t type;
+  std::uint64_t start_ns;
+  std::uint64_t duration_ns;
+  std::uint32_t integers_present;  ///< bit i: integers[i] is there, i as in IntegerAttribute
+  std::array<std::int64_t, integer_attribute_count> integers;
+  std::optional<bool> is_cpu_op;
+  std::optional<std::string_view> pg_name;
+  std::optional<std::string> involved_dim;  ///< one '0' or '1' a dimension
+  std::vector<NodeId> data_deps;            ///< cleared and filled, so that capacity is kept
+  std::vector<NodeId> ctrl_deps;
+  std::vector<AttributeProblem> problems;
+};
+
+/// Decodes a whole Node message into `node`, replacing what it held. Throws Malformed.
+void decode_node(std::string_view message, DecodedNode& node);
+
+/// Throws Malformed.
+Metadata decode_metadata(std::string_view message);
+std::vector<Attribute> decode_attributes(std::string_view node_message);
+std::optional<Attribute> decode_attribute(std::string_view node_message, std::string_view name);
+IoInfo decode_inputs(std::string_view node_message);
+IoInfo decode_outputs(std::string_view node_message);
+
+/// Appends a Node message without its dependencies; everything else stays byte for byte. Throws Malformed.
+void append_without_dependencies(std::string& copy, std::string_view node_message);
+
+/// Length prefix of a record at `bytes[offset]`.
+struct Frame {
+  std::size_t begin;  ///< offset of the message
+  std::size_t size;   ///< of the message
+};
+
+/// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
+/// if the prefix is no varint or the message would end after the bytes.
+Frame read_frame(std::string_view bytes, std::size_t offset);
+
+}  // namespace chakra::wire

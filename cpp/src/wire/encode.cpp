@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "wire/encode.hpp"
+
+#include <array>
+#include <vector>
+
+#include <protozero/pbf_writer.hpp>
+#include <protozero/varint.hpp>
+
+#include "wire/schema.hpp"
+
+namespace chakra::wire {
+
+namespace {
+
+using protozero::pbf_tag_type;
+using protozero::pbf_writer;
+
+pbf_tag_type tag(schema::Node field) { return static_cast<pbf_tag_type>(field); }
+
+void add_scalar(pbf_writer& writer, AttributeKind kind, const AttributeValue& value) {
+  const auto field = static_cast<pbf_tag_type>(kind);
+  switch (kind) {
+    case AttributeKind::double_value:
+      return writer.add_double(field, std::get<double>(value));
+    case AttributeKind::float_value:
+      return writer.add_float(field, static_cast<float>(std::get<double>(value)));
+    case AttributeKind::int32_value:
+      return writer.add_int32(field, static_cast<std::int32_t>(std::get<std::int64_t>(value)));
+    case AttributeKind::int64_value:
+      return writer.add_int64(field, std::get<std::int64_t>(value));
+    case AttributeKind::uint32_value:
+      return writer.add_uint32(field, static_cast<std::uint32_t>(std::get<std::uint64_t>(value)));
+    case AttributeKind::uint64_value:
+      return writer.add_uint64(field, std::get<std::uint64_t>(value));
+    case AttributeKind::sint32_value:
+      return writer.add_sint32(field, static_cast<std::int32_t>(std::get<std::int64_t>(value)));
+    case AttributeKind::sint64_value:
+      return writer.add_sint64(field, std::get<std::int64_t>(value));
+    case AttributeKind::fixed32_value:
+      return writer.add_fixed32(field, static_cast<std::uint32_t>(std::get<std::uint64_t>(value)));
+    case AttributeKind::fixed64_value:
+      return writer.add_fixed64(field, std::get<std::uint64_t>(value));
+    case AttributeKind::sfixed32_value:
+      return writer.add_sfixed32(field, static_cast<std::int32_t>(std::get<std::int64_t>(value)));
+    case AttributeKind::sfixed64_value:
+      return writer.add_sfixed64(field, std::get<std::int64_t>(value));
+    case AttributeKind::bool_value:
+      return writer.add_bool(field, std::get<bool>(value));
+    case AttributeKind::string_value:
+    case AttributeKind::bytes_value:
+      return writer.add_bytes(field, std::get<std::string>(value));
+    default:
+      return;
+  }
+}
+
+template <class Wire, class List>
+std::vector<Wire> narrowed(const List& values) {
+  std::vector<Wire> wire;
+  wire.reserve(values.size());
+  for (const auto value : values) {
+    wire.push_back(static_cast<Wire>(value));
+  }
+  return wire;
+}
+
+void add_list_values(pbf_writer& list, AttributeKind kind, const AttributeValue& value) {
+  using Signed = std::vector<std::int64_t>;
+  using Unsigned = std::vector<std::uint64_t>;
+  constexpr pbf_tag_type field = schema::list_values;
+  switch (kind) {
+    case AttributeKind::double_list: {
+      const auto& values = std::get<std::vector<double>>(value);
+      return list.add_packed_double(field, values.begin(), values.end());
+    }
+    case AttributeKind::float_list: {
+      const auto values = narrowed<float>(std::get<std::vector<double>>(value));
+      return list.add_packed_float(field, values.begin(), values.end());
+    }
+    case AttributeKind::int32_list: {
+      const auto values = narrowed<std::int32_t>(std::get<Signed>(value));
+      return list.add_packed_int32(field, values.begin(), values.end());
+    }
+    case AttributeKind::int64_list: {
+      const auto& values = std::get<Signed>(value);
+      return list.add_packed_int64(field, values.begin(), values.end());
+    }
+    case AttributeKind::uint32_list: {
+      const auto values = narrowed<std::uint32_t>(std::get<Unsigned>(value));
+      return list.add_packed_uint32(field, values.begin(), values.end());
+    }
+    case AttributeKind::uint64_list: {
+      const auto& values = std::get<Unsigned>(value);
+      return list.add_packed_uint64(field, values.begin(), values.end());
+    }
+    case AttributeKind::sint32_list: {
+      const auto values = narrowed<std::int32_t>(std::get<Signed>(value));
+      return list.add_packed_sint32(field, values.begin(), values.end());
+    }
+    case AttributeKind::sint64_list: {
+      const auto& values = std::get<Signed>(value);
+      return list.add_packed_sint64(field, values.begin(), values.end());
+    }
+    case AttributeKind::fixed32_list: {
+      const auto values = narrowed<std::uint32_t>(std::get<Unsigned>(value));
+      return list.add_packed_fixed32(field, values.begin(), values.end());
+    }
+    case AttributeKind::fixed64_list: {
+      const auto& values = std::get<Unsigned>(value);
+      return list.add_packed_fixed64(field, values.begin(), values.end());
+    }
+    case AttributeKind::sfixed32_list: {
+      const auto values = narrowed<std::int32_t>(std::get<Signed>(value));
+      return list.add_packed_sfixed32(field, values.begin(), values.end());
+    }
+    case AttributeKind::sfixed64_list: {
+      const auto& values = std::get<Signed>(value);
+      return list.add_packed_sfixed64(field, values.begin(), values.end());
+    }
+    case AttributeKind::bool_list: {
+      const auto& values = std::get<std::vector<bool>>(value);
+      return list.add_packed_bool(field, values.begin(), values.end());
+    }
+    case AttributeKind::string_list:
+    case AttributeKind::bytes_list:
+      for (const std::string& text : std::get<std::vector<std::string>>(value)) {
+        list.add_bytes(field, text);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void add_attribute(pbf_writer& parent, pbf_tag_type field, const Attribute& attribute) {
+  pbf_writer writer(parent, field);
+  if (!attribute.name.empty()) {
+    writer.add_string(static_cast<pbf_tag_type>(schema::AttributeProto::name), attribute.name);
+  }
+  if (!attribute.doc_string.empty()) {
+    writer.add_string(static_cast<pbf_tag_type>(schema::AttributeProto::doc_string), attribute.doc_string);
+  }
+  const bool is_list = attribute.kind != AttributeKind::none && static_cast<unsigned>(attribute.kind) % 2 == 0;
+  if (is_list) {
+    pbf_writer list(writer, static_cast<pbf_tag_type>(attribute.kind));
+    add_list_values(list, attribute.kind, attribute.value);
+  } else {
+    add_scalar(writer, attribute.kind, attribute.value);
+  }
+}
+
+void append_io(std::string& message, schema::Node which, const IoInfo& info) {
+  pbf_writer node(message);
+  pbf_writer writer(node, tag(which));
+  const auto add = [&](schema::IOInfo field, const std::string& text) {
+    if (!text.empty()) {
+      writer.add_string(static_cast<pbf_tag_type>(field), text);
+    }
+  };
+  add(schema::IOInfo::values, info.values);
+  add(schema::IOInfo::shapes, info.shapes);
+  add(schema::IOInfo::types, info.types);
+}
+
+}  // namespace
+
+void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps, std::span<const NodeId> data_deps) {
+  pbf_writer writer(message);
+  writer.add_packed_uint64(tag(schema::Node::ctrl_deps), ctrl_deps.begin(), ctrl_deps.end());
+  writer.add_packed_uint64(tag(schema::Node::data_deps), data_deps.begin(), data_deps.end());
+}
+
+void append_head(std::string& message, const NodeHead& head) {
+  pbf_writer writer(message);
+  if (head.id != 0) {
+    writer.add_uint64(tag(schema::Node::id), head.id);
+  }
+  if (!head.name.empty()) {
+    writer.add_string(tag(schema::Node::name), head.name.data(), head.name.size());
+  }
+  if (head.type != NodeType::invalid) {
+    writer.add_enum(tag(schema::Node::type), static_cast<std::int32_t>(head.type));
+  }
+  append_dependencies(message, head.ctrl_deps, head.data_deps);
+  if (head.start_micros != 0) {
+    writer.add_uint64(tag(schema::Node::start_time_micros), head.start_micros);
+  }
+  if (head.duration_micros != 0) {
+    writer.add_uint64(tag(schema::Node::duration_micros), head.duration_micros);
+  }
+}
+
+void append_inputs(std::string& message, const IoInfo& info) { append_io(message, schema::Node::inputs, info); }
+void append_outputs(std::string& message, const IoInfo& info) { append_io(message, schema::Node::outputs, info); }
+
+void append_node_attribute(std::string& message, const Attribute& attribute) {
+  pbf_writer writer(message);
+  add_attribute(writer, tag(schema::Node::attr), attribute);
+}
+
+std::string encode_metadata(const Metadata& metadata) {
+  std::string message;
+  pbf_writer writer(message);
+  if (!metadata.version.empty()) {
+    writer.add_string(static_cast<pbf_tag_type>(schema::GlobalMetadata::version), metadata.version);
+  }
+  for (const Attribute& attribute : metadata.attributes) {
+    add_attribute(writer, static_cast<pbf_tag_type>(schema::GlobalMetadata::attr), attribute);
+  }
+  return message;
+}
+
+void append_frame(std::string& bytes, std::size_t message_size) {
+  std::array<char, protozero::max_varint_length> prefix{};
+  const int length = protozero::write_varint(prefix.data(), message_size);
+  bytes.append(prefix.data(), static_cast<std::size_t>(length));
+}
+
+}  // namespace chakra::wire

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "chakra_core/attribute.hpp"
+#include "chakra_core/trace.hpp"
+
+/// Values to protobuf bytes. Everything is appended to the string given.
+namespace chakra::wire {
+
+/// The part of a Node that columns hold. Zero and empty values are left out, as proto3 does.
+struct NodeHead {
+  NodeId id = 0;
+  std::string_view name = {};
+  NodeType type = NodeType::invalid;
+  std::span<const NodeId> ctrl_deps = {};
+  std::span<const NodeId> data_deps = {};
+  std::uint64_t start_micros = 0;
+  std::uint64_t duration_micros = 0;
+};
+
+void append_head(std::string& message, const NodeHead& head);
+void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps, std::span<const NodeId> data_deps);
+void append_inputs(std::string& message, const IoInfo& info);
+void append_outputs(std::string& message, const IoInfo& info);
+void append_node_attribute(std::string& message, const Attribute& attribute);
+
+std::string encode_metadata(const Metadata& metadata);
+
+/// Length prefix of a record.
+void append_frame(std::string& bytes, std::size_t message_size);
+
+}  // namespace chakra::wire
