@@ -77,6 +77,9 @@ void draw(const TimelineProcess& process, timeline::Sink& sink, Progress* progre
   std::vector<timeline::Lane> tracks = group_by_track(process);
   sink.begin_process(process);
   for (std::size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks[track].empty()) {
+      continue;
+    }
     const std::vector<timeline::Lane> lanes =
         timeline::split_into_lanes(std::move(tracks[track]), process.start_ns, process.end_ns);
     for (std::size_t number = 0; number < lanes.size(); ++number) {
