@@ -20,11 +20,15 @@ using detail::RecordSource;
 
 /// How many records between two looks at a Progress.
 constexpr std::uint64_t progress_step = 4096;
+constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
 std::string hint_for(std::string_view bytes) {
   const auto first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[')) {
     return " (this looks like JSON, not like an ET file)";
+  }
+  if (bytes.starts_with(zstd_magic)) {
+    return " (this looks like zstd; decompress it first)";
   }
   return {};
 }
