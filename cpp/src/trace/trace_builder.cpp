@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/trace_builder.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "trace/record_arena.hpp"
 #include "trace/trace_assembly.hpp"
 #include "wire/decode.hpp"
 #include "wire/encode.hpp"
@@ -19,40 +18,6 @@ namespace {
 constexpr const char* default_schema_version = "0.0.4";
 constexpr const char* start_attribute = "start_ns";
 constexpr const char* duration_attribute = "duration_ns";
-
-/// Record bytes in blocks whose addresses stay while more come.
-class RecordArena final : public detail::RecordSource {
- public:
-  std::string_view store(std::string_view record) {
-    if (record.empty()) {
-      return {};
-    }
-    if (record.size() > left_) {
-      const std::size_t bytes = std::max(std::clamp(total_, smallest_block, largest_block), record.size());
-      blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
-      next_ = blocks_.back().get();
-      left_ = bytes;
-      total_ += bytes;
-    }
-    std::memcpy(next_, record.data(), record.size());
-    const std::string_view stored(next_, record.size());
-    next_ += record.size();
-    left_ -= record.size();
-    return stored;
-  }
-
-  std::string_view bytes() const noexcept override { return {}; }
-  std::size_t memory_bytes() const noexcept override { return total_; }
-
- private:
-  // Blocks grow with the arena, so that a small trace has a small arena.
-  static constexpr std::size_t smallest_block = 4096;
-  static constexpr std::size_t largest_block = 1 << 20;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* next_ = nullptr;
-  std::size_t left_ = 0;
-  std::size_t total_ = 0;
-};
 
 std::string context(const NodeSpec& node) { return "node " + std::to_string(node.id); }
 
@@ -121,7 +86,7 @@ std::string encode_tail(const NodeSpec& node) {
 
 struct TraceBuilder::State {
   detail::TraceAssembly assembly;
-  std::shared_ptr<RecordArena> arena = std::make_shared<RecordArena>();
+  std::shared_ptr<detail::RecordArena> arena = std::make_shared<detail::RecordArena>();
   wire::DecodedNode decoded{};
 };
 
@@ -175,7 +140,7 @@ void TraceBuilder::add_record(std::string_view node_message) {
         {"<node message>", record, problem.offset},
         "node " + std::to_string(state_->decoded.id) + ": attribute " + std::string(problem.name) + " " + problem.what);
   }
-  if (!wire::is_utf8(state_->decoded.name)) {
+  if (!state_->decoded.name_is_utf8) {
     throw FormatError({"<node message>", record, std::nullopt},
                       "node " + std::to_string(state_->decoded.id) + ": the name is not UTF-8");
   }
