@@ -166,9 +166,13 @@ class Result:
         """Cells of the table that `summary` prints, without its header."""
         columns = [getattr(self, name) for name in _RANK_COLUMNS]
         if self.num_ranks <= _LISTED_RANKS:
-            return [[str(rank), *(format_time(int(column[rank])) for column in columns)] for rank in range(self.num_ranks)]
+            return [
+                [str(rank), *(format_time(int(column[rank])) for column in columns)] for rank in range(self.num_ranks)
+            ]
         measures = {"min": np.min, "mean": np.mean, "max": np.max}
-        return [[name, *(format_time(int(measure(column))) for column in columns)] for name, measure in measures.items()]
+        return [
+            [name, *(format_time(int(measure(column))) for column in columns)] for name, measure in measures.items()
+        ]
 
     def _rank_bounds(self) -> list[tuple[int, int]]:
         """Where each rank's nodes begin and end in the node columns, which are ordered by rank."""
