@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from chakra_core import _core
-from chakra_core._core import LinkedTrace, ReplayReport, Trace
+
+if TYPE_CHECKING:
+    from chakra_core._core import LinkedTrace, ReplayReport, Trace
 
 Layout: TypeAlias = Literal["exact", "ops"]
 _Path: TypeAlias = "str | os.PathLike[str]"

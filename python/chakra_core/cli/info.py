@@ -91,23 +91,21 @@ def _count(numbers: Any, known: dict[int, str], otherwise: str) -> dict[str, int
 
 
 def _print_files(described: list[dict[str, Any]]) -> None:
+    folders = {str(Path(one["path"]).parent) for one in described}
     print_table(
-        "",
-        ("file", "version", "size", "nodes", "data deps", "ctrl deps", "recorded span", "communicated"),
+        f"in {folders.pop()}" if len(folders) == 1 else "",
+        ("file", "size", "nodes", "deps", "recorded", "comm bytes"),
         (
             (
-                one["path"],
-                one["version"] or "-",
+                Path(one["path"]).name if not folders else one["path"],
                 format_bytes(one["file_bytes"]),
                 format_count(one["nodes"]),
-                format_count(one["data_deps"]),
-                format_count(one["ctrl_deps"]),
+                format_count(one["data_deps"] + one["ctrl_deps"]),
                 format_time(one["span_ns"]) if one["span_ns"] else "-",
                 format_bytes(one["comm_bytes"]),
             )
             for one in described
         ),
-        numeric_from=2,
     )
     for one in described:
         for kind, number in one["problems"].items():

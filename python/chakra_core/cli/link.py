@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from chakra_core._core import LinkedTrace
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnError, OnErrorOption, RankOption
 from chakra_core.cli.printing import print_json
 from chakra_core.cli.progress import watch
 from chakra_core.pytorch import link as link_files
+
+if TYPE_CHECKING:
+    from chakra_core._core import LinkedTrace
 
 
 def link(
@@ -36,10 +38,8 @@ def link(
 
 def link_pair(pair: TracePair, on_error: OnError) -> LinkedTrace:
     """Link one rank's files, with a sign of life if it takes long."""
-    name = (pair.host or pair.device or "files").name if pair.host or pair.device else "files"
     return watch(
-        f"linking {name}",
-        lambda _: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error.value),
+        f"linking {pair.name}", lambda _: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error.value)
     )
 
 
@@ -57,5 +57,4 @@ def describe(linked: LinkedTrace) -> dict[str, Any]:
 
 
 def _title(pair: TracePair, linked: LinkedTrace) -> str:
-    files = " + ".join(str(path) for path in (pair.host, pair.device) if path is not None)
-    return files if linked.rank is None else f"rank {linked.rank}: {files}"
+    return pair.name if linked.rank is None else f"rank {linked.rank}: {pair.name}"

@@ -18,6 +18,11 @@ class TracePair:
     host: Path | None
     device: Path | None
 
+    @property
+    def name(self) -> str:
+        """Its files, for people."""
+        return " + ".join(str(path) for path in (self.host, self.device) if path is not None)
+
 
 def trace_pairs(host: str | None, device: str | None, rank: int | None) -> list[TracePair]:
     """Pair host and device files: one pair of paths, or names with %d.

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
+_PIPE_WIDTH = 160
+
 
 def print_json(data: object) -> None:
     """Print one JSON document."""
@@ -34,7 +36,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_column(column, justify="right" if index >= numeric_from else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    Console().print(table)
+    # Without a terminal there is no width to keep to, and cut or folded cells would be of no use to grep.
+    console = Console()
+    (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
 
 
 def format_count(number: int) -> str:
