@@ -6,4 +6,9 @@
 PYBIND11_MODULE(_core, module) {
   module.doc() = "Native core of chakra_core. Use the names that `chakra_core` exports.";
   module.attr("__version__") = CHAKRA_CORE_VERSION;
+
+  chakra::bindings::bind_errors(module);
+  chakra::bindings::bind_trace(module);
+  chakra::bindings::bind_io(module);
+  chakra::bindings::bind_feeder(module);
 }

@@ -11,8 +11,10 @@
 namespace chakra {
 
 namespace {
-constexpr std::size_t block_size = 64 * 1024;
-}
+// Blocks grow with the pool, so that a small trace has a small pool.
+constexpr std::size_t smallest_block = 1024;
+constexpr std::size_t largest_block = 256 * 1024;
+}  // namespace
 
 std::size_t StringPool::slot_of(std::string_view text) const noexcept {
   const std::size_t mask = table_.size() - 1;
@@ -51,8 +53,7 @@ std::string_view StringPool::store(std::string_view text) {
     return {};
   }
   if (text.size() > block_left_) {
-    // A long string gets a block of its own size, so that it does not waste the rest of a common one.
-    const std::size_t bytes = std::max(block_size, text.size());
+    const std::size_t bytes = std::max(std::clamp(block_bytes_, smallest_block, largest_block), text.size());
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
     block_next_ = blocks_.back().get();
     block_left_ = bytes;

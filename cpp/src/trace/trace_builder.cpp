@@ -27,7 +27,7 @@ class RecordArena final : public detail::RecordSource {
       return {};
     }
     if (record.size() > left_) {
-      const std::size_t bytes = std::max<std::size_t>(block_size, record.size());
+      const std::size_t bytes = std::max(std::clamp(total_, smallest_block, largest_block), record.size());
       blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
       next_ = blocks_.back().get();
       left_ = bytes;
@@ -44,7 +44,9 @@ class RecordArena final : public detail::RecordSource {
   std::size_t memory_bytes() const noexcept override { return total_; }
 
  private:
-  static constexpr std::size_t block_size = 256 * 1024;
+  // Blocks grow with the arena, so that a small trace has a small arena.
+  static constexpr std::size_t smallest_block = 4096;
+  static constexpr std::size_t largest_block = 1 << 20;
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* next_ = nullptr;
   std::size_t left_ = 0;

@@ -1,0 +1,58 @@
+"""MLCommons Chakra execution traces: read, link, convert, feed and simulate, at speed.
+
+The names exported here are the public face; `chakra_core._core` is the native core behind them.
+"""
+
+from chakra_core._core import (
+    Adjacency,
+    Attribute,
+    Cancelled,
+    ChakraError,
+    CollectiveType,
+    ConfigError,
+    DependencyError,
+    Feeder,
+    FormatError,
+    IoInfo,
+    LinkError,
+    Metadata,
+    Names,
+    Node,
+    NodeType,
+    Problem,
+    Progress,
+    Report,
+    SimulationError,
+    Trace,
+    TraceBuilder,
+    __version__,
+)
+from chakra_core.io import load, save, validate
+
+__all__ = [
+    "Adjacency",
+    "Attribute",
+    "Cancelled",
+    "ChakraError",
+    "CollectiveType",
+    "ConfigError",
+    "DependencyError",
+    "Feeder",
+    "FormatError",
+    "IoInfo",
+    "LinkError",
+    "Metadata",
+    "Names",
+    "Node",
+    "NodeType",
+    "Problem",
+    "Progress",
+    "Report",
+    "SimulationError",
+    "Trace",
+    "TraceBuilder",
+    "__version__",
+    "load",
+    "save",
+    "validate",
+]
