@@ -18,7 +18,7 @@ def save_trace(path: Path, node: int) -> None:
 
 @pytest.fixture
 def twelve(tmp_path: Path) -> Path:
-    """A folder with run.0.et to run.11.et, each with one node whose id is the rank."""
+    """Make a folder with run.0.et to run.11.et, each with one node whose id is the rank."""
     for rank in range(12):
         save_trace(tmp_path / f"run.{rank}.et", rank)
     return tmp_path
