@@ -130,7 +130,9 @@ def _native_system(system: System, network: Network, traces: list[Trace], *, par
     for collective, name in _ALGORITHM_LISTS.items():
         given: tuple[str, ...] | None = getattr(system, name)
         if given is None and system.is_from_file and _uses(traces, collective):
-            raise ConfigError(f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes")
+            raise ConfigError(
+                f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes"
+            )
         if given is not None:
             _check_length(name, given, system, network, parity=parity)
         algorithms[name] = ["ring"] * network.num_dims if given is None else list(given)
