@@ -571,11 +571,9 @@ std::string_view JsonScanner::read_string() {
 JsonNumber JsonScanner::read_number() {
   skip_space();
   JsonNumber number = parse_json_number(cursor_, end_);
-  while (number.text.data() + number.text.size() == end_) {
+  for (bool more = true; more && number.text.data() + number.text.size() == end_;) {
     keep_ = cursor_;
-    if (!refill()) {
-      break;
-    }
+    more = refill();  // moves the window even where the input has ended
     number = parse_json_number(cursor_, end_);
   }
   keep_ = nullptr;
