@@ -424,6 +424,12 @@ bool JsonScanner::next_key(std::string_view& key) {
 bool JsonScanner::next_element() {
   const char c = step_over_comma(']');
   if (c == ']') {
+    if (record_depth_ != 0 && depth_ > record_depth_) {
+      look_ahead(record_look_ahead);
+      if (ends_records()) {
+        fail("the list of records ends inside a record, which was cut short");
+      }
+    }
     leave();
     return false;
   }
@@ -458,6 +464,9 @@ std::string_view JsonScanner::scan_string() {
     plain = false;
     p += escape ? 2 : 1;
   }
+  if (recovering()) {
+    p = check_closing_quote(p);
+  }
   const std::string_view raw{keep_ + 1, static_cast<std::size_t>(p - keep_ - 1)};
   if (!plain) {
     const std::string_view decoded = decode_string(raw);
@@ -468,6 +477,22 @@ std::string_view JsonScanner::scan_string() {
   cursor_ = p + 1;
   keep_ = nullptr;
   return raw;
+}
+
+/// A quote that is followed by a letter opened the next string: the one before it was never closed. `quote` ends the
+/// string at keep_; returns where it is now.
+const char* JsonScanner::check_closing_quote(const char* quote) {
+  if (quote + 1 == end_) {
+    const auto passed = quote - keep_;
+    refill();
+    quote = keep_ + passed;
+  }
+  const char next = quote[1];
+  if ((next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') || next == '_') {
+    cursor_ = keep_ + 1;  // what follows may lie inside
+    fail_at(keep_, "the string that starts here is not closed");
+  }
+  return quote;
 }
 
 /// The text of a string with escapes, control characters or non-ASCII characters; `raw` lies in the window.
@@ -694,7 +719,8 @@ bool JsonScanner::ends_records() const noexcept {
   }
   std::string_view ahead = after_space(all.substr(1, record_look_ahead));
   const bool input_ends = all.size() < record_look_ahead;  // looking ahead found no more
-  if (input_ends && (ahead.empty() || (ahead.front() == '}' && after_space(ahead.substr(1)).empty()))) {
+  if (input_ends &&
+      (record_depth_ == 1 ? ahead.empty() : ahead.starts_with('}') && after_space(ahead.substr(1)).empty())) {
     return true;
   }
   if (!ahead.starts_with(',')) {
