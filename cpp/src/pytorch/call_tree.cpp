@@ -17,7 +17,18 @@ bool is_backend(const DeviceTrace& trace, const DeviceEvent& event) {
   return event.kind == DeviceEventKind::user_annotation && is_backend_annotation(trace.strings.view(event.name));
 }
 
+// Threads that run ops. Others (a watchdog that polls) may go on long after the work is done.
+std::vector<std::uint8_t> threads_with_ops(const DeviceTrace& trace) {
+  std::vector<std::uint8_t> has_ops(trace.threads.size(), 0);
+  for (const DeviceEvent& event : trace.events) {
+    if (is_op_kind(event.kind)) has_ops[event.thread] = 1;
+  }
+  return has_ops;
+}
+
 void find_bounds(const DeviceTrace& trace, CallTree& tree) {
+  const std::vector<std::uint8_t> has_ops = threads_with_ops(trace);
+  const bool any_ops = std::find(has_ops.begin(), has_ops.end(), 1) != has_ops.end();
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
   for (const DeviceEvent& event : trace.events) {
@@ -26,6 +37,7 @@ void find_bounds(const DeviceTrace& trace, CallTree& tree) {
       ++tree.without_time;
       continue;
     }
+    if (event.kind == DeviceEventKind::runtime_call && any_ops && has_ops[event.thread] == 0) continue;
     first = std::min(first, event.start_ns);
     last = std::max(last, event.end_ns());
   }
@@ -56,10 +68,10 @@ std::vector<std::uint32_t> sorted_frame_events(const DeviceTrace& trace, CallTre
     const bool y_op = is_op_kind(y.kind);
     return x_op != y_op ? x_op : a < b;
   });
-  std::sort(
-      tree.backend_annotations.begin(), tree.backend_annotations.end(), [&events](std::uint32_t a, std::uint32_t b) {
-        return events[a].start_ns != events[b].start_ns ? events[a].start_ns < events[b].start_ns : a < b;
-      });
+  std::sort(tree.backend_annotations.begin(), tree.backend_annotations.end(),
+            [&events](std::uint32_t a, std::uint32_t b) {
+              return events[a].start_ns != events[b].start_ns ? events[a].start_ns < events[b].start_ns : a < b;
+            });
   return rows;
 }
 

@@ -5,7 +5,9 @@ namespace chakra::pytorch {
 
 namespace {
 
-bool contains(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace
 

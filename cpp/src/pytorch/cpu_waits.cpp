@@ -12,7 +12,9 @@ namespace {
 constexpr std::int64_t queue_nearly_full = 1000;
 constexpr std::int64_t blocked_call_ns = 50'000;
 
-bool contains(std::string_view text, std::string_view part) noexcept { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != std::string_view::npos;
+}
 
 class CpuWaitFinder {
  public:

@@ -15,7 +15,6 @@ struct Interval {
 // Merged times in which a lane runs an op or a call; annotations span waits and do not count.
 struct Activity {
   std::vector<Interval> intervals;
-  std::vector<std::int64_t> busy_before;  // total length of the intervals before each; one more for the end
 
   // Index of the first interval that ends after the time.
   std::size_t first_ending_after(std::int64_t time_ns) const {
@@ -23,13 +22,6 @@ struct Activity {
         std::upper_bound(intervals.begin(), intervals.end(), time_ns,
                          [](std::int64_t t, const Interval& interval) { return t < interval.end_ns; }) -
         intervals.begin());
-  }
-
-  // Busy time from the start of the trace to the time.
-  std::int64_t busy_until(std::int64_t time_ns) const {
-    const std::size_t i = first_ending_after(time_ns);
-    const std::int64_t partial = i < intervals.size() ? std::max<std::int64_t>(0, time_ns - intervals[i].start_ns) : 0;
-    return busy_before[i] + partial;
   }
 };
 
@@ -44,21 +36,19 @@ Activity lane_activity(const CallTree& tree, std::uint32_t lane) {
       activity.intervals.back().end_ns = std::max(activity.intervals.back().end_ns, frame.end_ns);
     }
   }
-  activity.busy_before.push_back(0);
-  for (const Interval& interval : activity.intervals) {
-    activity.busy_before.push_back(activity.busy_before.back() + interval.end_ns - interval.start_ns);
-  }
   return activity;
 }
 
-// The activity explains the gap [a, b]: it ends inside, fills at least half of it, and is idle in b.
+// The activity explains the gap [a, b]: it ends inside, from its first to its last moment it takes at least half of
+// the gap (a thread that loads data in between is still the one that is waited for), and it is idle in b.
 bool explains(const Activity& activity, std::int64_t a, std::int64_t b, std::int64_t& end_ns) {
   const std::size_t next = activity.first_ending_after(b);
   if (next < activity.intervals.size() && activity.intervals[next].start_ns < b) return false;
   if (next == 0) return false;
   end_ns = activity.intervals[next - 1].end_ns;
   if (end_ns <= a || 2 * (b - end_ns) > b - a) return false;
-  return 2 * (activity.busy_until(b) - activity.busy_until(a)) >= b - a;
+  const std::int64_t begin_ns = activity.intervals[activity.first_ending_after(a)].start_ns;
+  return 2 * (end_ns - std::max(a, begin_ns)) >= b - a;
 }
 
 }  // namespace

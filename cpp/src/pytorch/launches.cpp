@@ -31,9 +31,10 @@ class FrameIndex {
   }
 
   std::span<const Entry> find(std::uint64_t id) const {
-    const auto first =
-        std::lower_bound(entries_.begin(), entries_.end(), id, [](const Entry& e, std::uint64_t i) { return e.id < i; });
-    const auto last = std::upper_bound(first, entries_.end(), id, [](std::uint64_t i, const Entry& e) { return i < e.id; });
+    const auto first = std::lower_bound(entries_.begin(), entries_.end(), id,
+                                        [](const Entry& e, std::uint64_t i) { return e.id < i; });
+    const auto last =
+        std::upper_bound(first, entries_.end(), id, [](std::uint64_t i, const Entry& e) { return i < e.id; });
     return {first, last};
   }
 

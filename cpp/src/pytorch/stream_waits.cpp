@@ -256,7 +256,9 @@ StreamWaits find_stream_waits(const DeviceTrace& trace, const CallTree& tree, co
   std::stable_sort(out.waits.begin(), out.waits.end(), [](const StreamWait& a, const StreamWait& b) {
     return a.target != b.target ? a.target < b.target : a.source < b.source;
   });
-  const auto equal = [](const StreamWait& a, const StreamWait& b) { return a.target == b.target && a.source == b.source; };
+  const auto equal = [](const StreamWait& a, const StreamWait& b) {
+    return a.target == b.target && a.source == b.source;
+  };
   out.waits.erase(std::unique(out.waits.begin(), out.waits.end(), equal), out.waits.end());
   return out;
 }

@@ -57,7 +57,7 @@ struct CpuWait {
 };
 
 struct CpuWaits {
-  std::vector<CpuWait> waits;  ///< by frame
+  std::vector<CpuWait> waits;        ///< by frame
   std::uint64_t dropped = 0;         ///< the source ends after the call: the record contradicts the edge
   std::uint64_t unknown_record = 0;  ///< an event synchronize whose event record is not in the trace
   std::uint64_t unknown_source = 0;  ///< an event synchronize without any identifiable source
