@@ -316,7 +316,9 @@ JsonKind JsonScanner::peek() {
     case '}':
     case ']':
       if (at_missing_value()) {
-        mend(JsonFault::missing_value, cursor_);
+        if (std::exchange(missing_at_, offset()) != offset()) {  // it may be looked at twice
+          mend(JsonFault::missing_value, cursor_);
+        }
         return JsonKind::missing;
       }
       [[fallthrough]];
@@ -670,6 +672,16 @@ bool starts_with_key(std::string_view text, std::string_view key) noexcept {
 
 }  // namespace
 
+std::string JsonScanner::peek_first_key() {
+  if (skip_space() != '{') {
+    return {};
+  }
+  look_ahead(record_look_ahead);
+  const std::string_view ahead = after_space({cursor_ + 1, static_cast<std::size_t>(end_ - cursor_ - 1)});
+  const std::size_t close = ahead.find('"', 1);
+  return ahead.starts_with('"') && close < record_look_ahead ? std::string(ahead.substr(1, close - 1)) : std::string();
+}
+
 /// The cursor is on the opening brace of a record.
 bool JsonScanner::starts_record() const noexcept {
   const std::string_view ahead{cursor_, static_cast<std::size_t>(end_ - cursor_)};
@@ -712,6 +724,14 @@ bool JsonScanner::resync() {
       return true;
     }
   }
+}
+
+bool JsonScanner::find_records(JsonRecordShape shape) {
+  shape_ = std::move(shape);
+  containers_[0] = Container::object;
+  containers_[1] = Container::array;
+  record_depth_ = 2;
+  return resync();
 }
 
 }  // namespace chakra::io

@@ -123,9 +123,15 @@ class JsonScanner {
   /// While recovering: tells how records look, so that a record that was cut short and is followed by the next one in
   /// the middle of a value is noticed. Call it inside the array of records.
   void set_record_shape(JsonRecordShape shape);
+  /// The first name of the object that comes next, as written; empty if there is none close by.
+  std::string peek_first_key();
   /// After a FormatError inside the array of records: goes forward to the start of the next record, or to the end of
   /// the array, so that next_element() goes on from there. False if the input has neither.
   bool resync();
+
+  /// After a FormatError before the array of records was reached: goes forward to the first thing that looks like a
+  /// record of such an array in the outermost object, so that next_element() goes on from there.
+  bool find_records(JsonRecordShape shape);
 
   bool recovering() const noexcept { return options_.on_error == OnError::recover; }
   const JsonFaults& faults() const noexcept { return faults_; }
@@ -174,6 +180,7 @@ class JsonScanner {
   const char* keep_ = nullptr;  // bytes from here on survive a refill; none if null
   std::uint64_t window_offset_ = 0;
   std::uint64_t window_line_ = 1;
+  std::uint64_t missing_at_ = ~std::uint64_t{0};  // offset of the last missing value that was counted
   bool ended_ = false;
   bool fresh_ = true;
   std::size_t depth_ = 0;

@@ -179,8 +179,8 @@ struct PythonWriter {
 };
 
 struct JsonWriter {
-  std::string_view comma = ",";
-  std::string_view colon = ":";
+  std::string_view comma = ", ";
+  std::string_view colon = ": ";
   std::string_view yes = "true";
   std::string_view no = "false";
   std::string_view null = "null";

@@ -20,8 +20,8 @@ void append_python_repr(std::string& out, const JsonNumber& number);
 /// number nan.
 void append_python_repr(std::string& out, JsonScanner& scanner);
 
-/// Appends the value that comes next as JSON text without white space: numbers as they stand, strings escaped where
-/// they must be. A missing value is null.
+/// Appends the value that comes next as JSON text, spaced as json.dumps does: numbers as they stand, strings escaped
+/// where they must be. A missing value is null.
 void append_json_text(std::string& out, JsonScanner& scanner);
 
 }  // namespace chakra::io
