@@ -13,7 +13,7 @@ export CHAKRA_CORE_SHARED ?= $(abspath ../shared)
 SOURCES := $(shell find cpp cmake python schema CMakeLists.txt pyproject.toml -type f \
   -not -name '*.so' -not -path '*/__pycache__/*' 2>/dev/null)
 
-.PHONY: help demo test test-cpp test-python test-sanitizers install lint format stubs check-stubs benchmark fuzz clean
+.PHONY: help demo test test-cpp test-python test-sanitizers install lint format stubs check-stubs check-sdist benchmark fuzz clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -76,6 +76,10 @@ fuzz: $(STAMPS)/fuzz-tools
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	scripts/run-fuzzers build/fuzz/tests/fuzz $(or $(FUZZ_SECONDS),60)
+
+## check-sdist      build the source distribution and install from it
+check-sdist: $(STAMPS)/venv
+	scripts/check-sdist
 
 ## clean            remove what was built, keep the virtual environment
 clean:
