@@ -424,15 +424,12 @@ bool JsonScanner::next_key(std::string_view& key) {
 bool JsonScanner::next_element() {
   const char c = step_over_comma(']');
   if (c == ']') {
-<<<<<<< HEAD
-=======
     if (record_depth_ != 0 && depth_ > record_depth_) {
       look_ahead(record_look_ahead);
       if (ends_records()) {
         fail("the list of records ends inside a record, which was cut short");
       }
     }
->>>>>>> main
     leave();
     return false;
   }
@@ -467,12 +464,9 @@ std::string_view JsonScanner::scan_string() {
     plain = false;
     p += escape ? 2 : 1;
   }
-<<<<<<< HEAD
-=======
   if (recovering()) {
     p = check_closing_quote(p);
   }
->>>>>>> main
   const std::string_view raw{keep_ + 1, static_cast<std::size_t>(p - keep_ - 1)};
   if (!plain) {
     const std::string_view decoded = decode_string(raw);
@@ -485,8 +479,6 @@ std::string_view JsonScanner::scan_string() {
   return raw;
 }
 
-<<<<<<< HEAD
-=======
 /// A quote that is followed by a letter opened the next string: the one before it was never closed. `quote` ends the
 /// string at keep_; returns where it is now.
 const char* JsonScanner::check_closing_quote(const char* quote) {
@@ -503,7 +495,6 @@ const char* JsonScanner::check_closing_quote(const char* quote) {
   return quote;
 }
 
->>>>>>> main
 /// The text of a string with escapes, control characters or non-ASCII characters; `raw` lies in the window.
 std::string_view JsonScanner::decode_string(std::string_view raw) {
   const auto check = [&](std::size_t position, JsonFault fault) {
@@ -605,17 +596,9 @@ std::string_view JsonScanner::read_string() {
 JsonNumber JsonScanner::read_number() {
   skip_space();
   JsonNumber number = parse_json_number(cursor_, end_);
-<<<<<<< HEAD
-  while (number.text.data() + number.text.size() == end_) {
-    keep_ = cursor_;
-    if (!refill()) {
-      break;
-    }
-=======
   for (bool more = true; more && number.text.data() + number.text.size() == end_;) {
     keep_ = cursor_;
     more = refill();  // moves the window even where the input has ended
->>>>>>> main
     number = parse_json_number(cursor_, end_);
   }
   keep_ = nullptr;
@@ -736,12 +719,8 @@ bool JsonScanner::ends_records() const noexcept {
   }
   std::string_view ahead = after_space(all.substr(1, record_look_ahead));
   const bool input_ends = all.size() < record_look_ahead;  // looking ahead found no more
-<<<<<<< HEAD
-  if (input_ends && (ahead.empty() || (ahead.front() == '}' && after_space(ahead.substr(1)).empty()))) {
-=======
   if (input_ends &&
       (record_depth_ == 1 ? ahead.empty() : ahead.starts_with('}') && after_space(ahead.substr(1)).empty())) {
->>>>>>> main
     return true;
   }
   if (!ahead.starts_with(',')) {

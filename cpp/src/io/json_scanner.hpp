@@ -156,10 +156,7 @@ class JsonScanner {
   bool at_missing_value() const noexcept;
   void pass_colon();
   std::string_view scan_string();
-<<<<<<< HEAD
-=======
   const char* check_closing_quote(const char* quote);
->>>>>>> main
   std::string_view decode_string(std::string_view raw);
   void append_escape(std::string_view raw, std::size_t& position, bool verbatim);
   void append_unicode_escape(std::string_view raw, std::size_t& position);
