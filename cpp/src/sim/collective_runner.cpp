@@ -34,19 +34,19 @@ std::string what(const CollectiveNode& node) {
 std::uint32_t ChunkPool::take() {
   std::uint32_t index = 0;
   if (free_.empty()) {
-    chunks_.emplace_back();
+    chunks_.push_back(std::make_unique<Chunk>());
     index = size() - 1;
   } else {
     index = free_.back();
     free_.pop_back();
   }
-  chunks_[index].in_use = true;
+  chunks_[index]->in_use = true;
   return index;
 }
 
 void ChunkPool::release(std::uint32_t index) {
-  chunks_[index].in_use = false;
-  chunks_[index].phases.clear();
+  chunks_[index]->in_use = false;
+  chunks_[index]->phases.clear();
   free_.push_back(index);
 }
 
