@@ -9,7 +9,8 @@ constexpr std::size_t initial_places = 1024;
 
 std::uint64_t hash(const MatchKey& key) noexcept {
   const std::uint64_t ends = (std::uint64_t{key.src} << 32) | key.dst;
-  const std::uint64_t h = key.tag * 0x9e3779b97f4a7c15ULL + key.bytes * 0xd6e8feb86659fd93ULL + ends * 0xff51afd7ed558ccdULL;
+  const std::uint64_t h =
+      key.tag * 0x9e3779b97f4a7c15ULL + key.bytes * 0xd6e8feb86659fd93ULL + ends * 0xff51afd7ed558ccdULL;
   return (h ^ (h >> 32)) * 0x9fb21c651e98df25ULL >> 20;
 }
 

@@ -12,13 +12,13 @@ namespace chakra::sim {
 
 enum class Then : std::uint8_t {
   nothing,
-  send_done,         ///< a = rank, b = row: the SEND node is complete
-  receive_done,      ///< a = rank, b = row: the RECV node is complete
-  chunk_received,    ///< a = chunk: a message of an exchange is there
-  child_received,    ///< a = chunk: a message from a child in a tree
-  parent_received,   ///< a = chunk: a message from the parent in a tree
-  start_send,        ///< a = held message: the other side is ready for it
-  post_receive,      ///< a = held receive: its announcement has arrived
+  send_done,        ///< a = rank, b = row: the SEND node is complete
+  receive_done,     ///< a = rank, b = row: the RECV node is complete
+  chunk_received,   ///< a = chunk: a message of an exchange is there
+  child_received,   ///< a = chunk: a message from a child in a tree
+  parent_received,  ///< a = chunk: a message from the parent in a tree
+  start_send,       ///< a = held message: the other side is ready for it
+  post_receive,     ///< a = held receive: its announcement has arrived
 };
 
 /// What happens when a send or a receive completes.
