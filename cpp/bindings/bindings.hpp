@@ -12,5 +12,6 @@ void bind_io(pybind11::module_& module);
 void bind_feeder(pybind11::module_& module);
 void bind_pytorch(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
+void bind_timeline(pybind11::module_& module);
 
 }  // namespace chakra::bindings

@@ -12,4 +12,5 @@ PYBIND11_MODULE(_core, module) {
   chakra::bindings::bind_io(module);
   chakra::bindings::bind_feeder(module);
   chakra::bindings::bind_sim(module);
+  chakra::bindings::bind_timeline(module);
 }

@@ -27,7 +27,11 @@ from chakra_core._core import (
     TraceBuilder,
     __version__,
 )
+from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, save, validate
+from chakra_core.recorded_timeline import timeline
+from chakra_core.result import Result
+from chakra_core.simulation import simulate
 
 __all__ = [
     "Adjacency",
@@ -35,24 +39,31 @@ __all__ = [
     "Cancelled",
     "ChakraError",
     "CollectiveType",
+    "CommGroups",
     "ConfigError",
     "DependencyError",
     "Feeder",
     "FormatError",
     "IoInfo",
     "LinkError",
+    "Memory",
     "Metadata",
     "Names",
+    "Network",
     "Node",
     "NodeType",
     "Problem",
     "Progress",
     "Report",
+    "Result",
     "SimulationError",
+    "System",
     "Trace",
     "TraceBuilder",
     "__version__",
     "load",
     "save",
+    "simulate",
+    "timeline",
     "validate",
 ]

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "timeline/annotation.hpp"
+#include "timeline/json_text.hpp"
+#include "timeline/sink.hpp"
+
+namespace chakra::timeline {
+
+namespace {
+
+/// The Trace Event Format: a process and thread for each process and lane, a complete event ("X") for
+/// each slice, one event a line.
+class ChromeJsonSink final : public Sink {
+ public:
+  explicit ChromeJsonSink(io::OutputFile& file) : file_(file), text_(R"({"displayTimeUnit":"ns","traceEvents":[)") {}
+
+  void begin_process(const TimelineProcess& process) override {
+    process_ = &process;
+    ++processes_;
+    lanes_ = 0;
+    place_ = R"("pid":)" + std::to_string(processes_ - 1);
+    add_name("process_name", process.name);
+    add_sort_index("process_sort_index", processes_);
+  }
+
+  void begin_lane(std::string_view track, std::size_t number) override {
+    ++lanes_;
+    place_ = R"("pid":)" + std::to_string(processes_ - 1) + R"(,"tid":)" + std::to_string(lanes_);
+    add_name("thread_name", number == 0 ? std::string(track) : std::string(track) + " #" + std::to_string(number + 1));
+    add_sort_index("thread_sort_index", lanes_);
+  }
+
+  void slice(std::size_t index) override {
+    const Trace& trace = *process_->trace;
+    const NodeIndex row = process_->rows[index];
+    begin_event('X');
+    text_ += R"(,"ts":)";
+    append_microseconds(text_, process_->start_ns[index]);
+    text_ += R"(,"dur":)";
+    append_microseconds(text_, process_->end_ns[index] - process_->start_ns[index]);
+    text_ += R"(,"name":)";
+    append_json_string(text_, trace.name(row));
+    text_ += R"(,"cat":)";
+    append_json_string(text_, to_string(trace.types()[row]));
+    collect_annotations(trace, row, annotations_);
+    add_arguments();
+    text_ += '}';
+    write_if_large();
+  }
+
+  void end_lane() override {}
+
+  void finish() override {
+    text_ += "\n]}\n";
+    file_.write(text_);
+  }
+
+ private:
+  void begin_event(char phase) {
+    text_ += first_ ? "\n" : ",\n";
+    first_ = false;
+    text_ += R"({"ph":")";
+    text_ += phase;
+    text_ += "\",";
+    text_ += place_;
+  }
+
+  void add_name(std::string_view kind, std::string_view name) {
+    begin_event('M');
+    text_ += R"(,"name":")";
+    text_ += kind;
+    text_ += R"(","args":{"name":)";
+    append_json_string(text_, name);
+    text_ += "}}";
+  }
+
+  void add_sort_index(std::string_view kind, std::uint64_t index) {
+    begin_event('M');
+    text_ += R"(,"name":")";
+    text_ += kind;
+    text_ += R"(","args":{"sort_index":)" + std::to_string(index) + "}}";
+  }
+
+  void add_arguments() {
+    text_ += R"(,"args":{)";
+    for (const Annotation& annotation : annotations_) {
+      if (&annotation != annotations_.data()) {
+        text_ += ',';
+      }
+      append_json_string(text_, annotation.name);
+      text_ += ':';
+      if (const auto* const text = std::get_if<std::string>(&annotation.value)) {
+        append_json_string(text_, *text);
+      } else if (const auto* const number = std::get_if<std::int64_t>(&annotation.value)) {
+        text_ += std::to_string(*number);
+      } else {
+        text_ += std::to_string(std::get<std::uint64_t>(annotation.value));
+      }
+    }
+    text_ += '}';
+  }
+
+  void write_if_large() {
+    constexpr std::size_t piece = std::size_t{1} << 18;
+    if (text_.size() >= piece) {
+      file_.write(text_);
+      text_.clear();
+    }
+  }
+
+  io::OutputFile& file_;
+  std::string text_;   ///< not yet written
+  std::string place_;  ///< process and thread of the events that follow
+  const TimelineProcess* process_ = nullptr;
+  std::vector<Annotation> annotations_;
+  std::uint64_t processes_ = 0;
+  std::uint64_t lanes_ = 0;
+  bool first_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_chrome_json_sink(io::OutputFile& file) { return std::make_unique<ChromeJsonSink>(file); }
+
+}  // namespace chakra::timeline

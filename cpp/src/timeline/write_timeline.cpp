@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chakra_core/errors.hpp"
+#include "chakra_core/timeline.hpp"
+#include "io/output_file.hpp"
+#include "timeline/lanes.hpp"
+#include "timeline/sink.hpp"
+
+namespace chakra {
+
+namespace {
+
+void check_columns(const TimelineProcess& process) {
+  const std::size_t slices = process.rows.size();
+  if (process.trace == nullptr) {
+    throw ChakraError("timeline: '" + process.name + "' has no trace");
+  }
+  if (process.track.size() != slices || process.start_ns.size() != slices || process.end_ns.size() != slices) {
+    throw ChakraError("timeline: the columns of '" + process.name + "' have unequal lengths: rows " +
+                      std::to_string(slices) + ", track " + std::to_string(process.track.size()) + ", start_ns " +
+                      std::to_string(process.start_ns.size()) + ", end_ns " + std::to_string(process.end_ns.size()));
+  }
+  if (slices > std::numeric_limits<std::uint32_t>::max()) {
+    throw ChakraError("timeline: '" + process.name + "' has more than 2^32 - 1 slices");
+  }
+}
+
+/// What is wrong with a slice; empty if nothing is.
+std::string problem_of(const TimelineProcess& process, std::size_t index) {
+  if (process.rows[index] >= process.trace->size()) {
+    return "row " + std::to_string(process.rows[index]) + " of a trace of " + std::to_string(process.trace->size()) +
+           " rows";
+  }
+  if (process.track[index] >= process.tracks.size()) {
+    return "track " + std::to_string(process.track[index]) + " of " + std::to_string(process.tracks.size());
+  }
+  if (process.end_ns[index] < process.start_ns[index]) {
+    return "an end at " + std::to_string(process.end_ns[index]) + " ns before its start at " +
+           std::to_string(process.start_ns[index]) + " ns";
+  }
+  return {};
+}
+
+/// Slices of each track of the process.
+std::vector<timeline::Lane> group_by_track(const TimelineProcess& process) {
+  std::vector<timeline::Lane> slices(process.tracks.size());
+  for (std::size_t index = 0; index < process.rows.size(); ++index) {
+    const std::string problem = problem_of(process, index);
+    if (!problem.empty()) {
+      throw ChakraError("timeline: slice " + std::to_string(index) + " of '" + process.name + "' has " + problem);
+    }
+    slices[process.track[index]].push_back(static_cast<std::uint32_t>(index));
+  }
+  return slices;
+}
+
+void count_slice(Progress* progress) {
+  if (progress == nullptr) {
+    return;
+  }
+  if (progress->cancel.load(std::memory_order_relaxed)) {
+    throw Cancelled();
+  }
+  progress->done.fetch_add(1, std::memory_order_relaxed);
+}
+
+void draw(const TimelineProcess& process, timeline::Sink& sink, Progress* progress) {
+  check_columns(process);
+  std::vector<timeline::Lane> tracks = group_by_track(process);
+  sink.begin_process(process);
+  for (std::size_t track = 0; track < tracks.size(); ++track) {
+    if (tracks[track].empty()) {
+      continue;
+    }
+    const std::vector<timeline::Lane> lanes =
+        timeline::split_into_lanes(std::move(tracks[track]), process.start_ns, process.end_ns);
+    for (std::size_t number = 0; number < lanes.size(); ++number) {
+      sink.begin_lane(process.tracks[track], number);
+      for (const std::uint32_t slice : lanes[number]) {
+        sink.slice(slice);
+        count_slice(progress);
+      }
+      sink.end_lane();
+    }
+  }
+}
+
+}  // namespace
+
+TimelineFormat timeline_format(const std::filesystem::path& path) {
+  const std::filesystem::path name = io::has_gzip_name(path) ? path.stem() : path;
+  return name.extension() == ".json" ? TimelineFormat::chrome_json : TimelineFormat::perfetto;
+}
+
+void write_timeline(std::span<const TimelineProcess> processes, const std::filesystem::path& path,
+                    const TimelineOptions& options) {
+  if (options.progress != nullptr) {
+    options.progress->total =
+        std::accumulate(processes.begin(), processes.end(), std::uint64_t{0},
+                        [](std::uint64_t sum, const TimelineProcess& process) { return sum + process.rows.size(); });
+  }
+  constexpr int gzip_level = 6;
+  io::OutputFile file(path, io::has_gzip_name(path) ? gzip_level : 0);
+  const TimelineFormat format = options.format.value_or(timeline_format(path));
+  const std::unique_ptr<timeline::Sink> sink = format == TimelineFormat::chrome_json
+                                                   ? timeline::make_chrome_json_sink(file)
+                                                   : timeline::make_perfetto_sink(file);
+  for (const TimelineProcess& process : processes) {
+    draw(process, *sink, options.progress);
+  }
+  sink->finish();
+  file.commit();
+}
+
+}  // namespace chakra

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Which trace belongs to which rank: names such as "run.%d.et", globs, lists, and traces in memory."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from chakra_core._core import ConfigError, Trace, load_path
+
+TraceSource: TypeAlias = Trace | str | os.PathLike[str]
+"""One rank's trace: an object or a file."""
+
+RankTraces: TypeAlias = TraceSource | Sequence[TraceSource] | Mapping[int, TraceSource]
+"""Traces of all ranks: see `load_ranks`."""
+
+_RANK_PLACE = re.compile(r"%(0\d+)?d")
+_RANK_NAME = re.compile(r"(?P<prefix>.*?)(?P<rank>\d+)(?P<suffix>\.(?:et|json)(?:\.gz|\.zst)?)")
+
+
+def load_ranks(
+    traces: RankTraces,
+    num_ranks: int | None = None,
+    *,
+    on_error: str = "strict",
+    loaded: Callable[[int, int], None] | None = None,
+) -> list[Trace]:
+    """Load the traces of all ranks, each distinct file once, and several at a time.
+
+    Args:
+        traces: a name with %d for the rank ("run.%d.et"), a glob ("run.*.et", ranks by the number in the name), a
+            path, a Trace, a sequence of paths and Traces in rank order, or a mapping of rank to path or Trace.
+        num_ranks: how many there must be; None takes what is there.
+        on_error: "strict" or "recover", as in `load`.
+        loaded: called with the number of files done and their total, from any thread.
+
+    Returns:
+        One Trace a rank; ranks that share a file share the object.
+
+    Raises:
+        ConfigError: ranks are missing ("found 8 of 16 ranks: 8-15 missing") or too many.
+        FormatError, DependencyError, OSError: a file cannot be read.
+    """
+    sources = _by_rank(traces, num_ranks)
+    _check_ranks(sources, num_ranks, "traces")
+    keys = {rank: _identity(source) for rank, source in sources.items()}
+    distinct = {key: sources[rank] for rank, key in reversed(keys.items())}
+    done = 0
+
+    def load_one(source: TraceSource) -> Trace:
+        nonlocal done
+        trace = source if isinstance(source, Trace) else load_path(source, on_error=on_error)
+        done += 1
+        if loaded is not None:
+            loaded(done, len(distinct))
+        return trace
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        objects = dict(zip(distinct, pool.map(load_one, distinct.values()), strict=True))
+    return [objects[keys[rank]] for rank in sorted(keys)]
+
+
+def expand_paths(arguments: Iterable[str | os.PathLike[str]], num_ranks: int | None = None) -> list[Path]:
+    """Files that paths, globs, names with %d and ASTRA-sim's prefixes ("run" for "run.%d.et") stand for.
+
+    Files of one family (run.0.et, run.1.et, ...) come in rank order, all others in the order given.
+
+    Raises:
+        ConfigError: something stands for no file.
+    """
+    paths: list[Path] = []
+    for argument in arguments:
+        text = os.fspath(argument)
+        pattern = _pattern(text)
+        if pattern is not None:
+            paths.extend(_files_of_pattern(pattern, num_ranks).values())
+        elif Path(text).is_dir():
+            raise ConfigError(f"{text}: is a folder; name its files, e.g. '{Path(text) / 'run.%d.et'}'")
+        elif Path(text).exists():
+            paths.append(Path(text))
+        elif glob.has_magic(text):
+            matches = sorted(glob.glob(text))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+            if not matches:
+                raise ConfigError(f"{text}: no file matches")
+            paths.extend(map(Path, matches))
+        else:
+            raise ConfigError(f"{text}: no such file")
+    ranks = _ranks_in_names(paths)
+    return paths if ranks is None else [path for _, path in sorted(zip(ranks, paths, strict=True))]
+
+
+def files_by_rank(
+    arguments: Sequence[str | os.PathLike[str]], num_ranks: int | None = None, *, name: str = "traces"
+) -> dict[int, Path]:
+    """Files of each rank: by the number in their names if they are of one family, else in the order given.
+
+    Args:
+        arguments: as for `expand_paths`.
+        num_ranks: how many there must be; None takes what is there.
+        name: stands in messages for several arguments.
+
+    Raises:
+        ConfigError: something stands for no file, or ranks are missing or too many.
+    """
+    text = os.fspath(arguments[0]) if len(arguments) == 1 else name
+    pattern = _pattern(text) if len(arguments) == 1 else None
+    if pattern is not None:
+        found = _files_of_pattern(pattern, num_ranks)
+    else:
+        paths = expand_paths(arguments, num_ranks)
+        ranks = _ranks_in_names(paths)
+        found = dict(sorted(zip(ranks or range(len(paths)), paths, strict=True)))
+    _check_ranks(found, num_ranks, text)
+    return found
+
+
+def _by_rank(traces: RankTraces, num_ranks: int | None) -> Mapping[int, TraceSource]:
+    if isinstance(traces, Mapping):
+        return {rank: traces[rank] for rank in sorted(traces)}
+    if isinstance(traces, Trace):
+        return {0: traces}
+    if isinstance(traces, str | os.PathLike):
+        return files_by_rank([traces], num_ranks)
+    return dict(enumerate(traces))
+
+
+def _pattern(text: str) -> str | None:
+    """Return the name with %d that a text stands for, if it does."""
+    if Path(text).is_file():
+        return None
+    if Path(f"{text}.0.et").is_file():
+        return f"{text}.%d.et"
+    return text if _RANK_PLACE.search(text) else None
+
+
+def _files_of_pattern(pattern: str, num_ranks: int | None) -> dict[int, Path]:
+    """Existing files of a name with %d, by rank."""
+    place = _RANK_PLACE.search(pattern)
+    if place is None or _RANK_PLACE.search(pattern, place.end()):
+        raise ConfigError(f"{pattern}: expected one %d for the rank")
+    before, after = pattern[: place.start()], pattern[place.end() :]
+    width = int(place[1] or 0)
+    found = {}
+    for path in glob.glob(f"{glob.escape(before)}*{glob.escape(after)}"):  # noqa: PTH207  (as above)
+        number = path[len(before) : len(path) - len(after)]
+        if number.isascii() and number.isdigit() and number == f"{int(number):0{width}d}":
+            found[int(number)] = Path(path)
+    if not found and num_ranks is None:
+        raise ConfigError(f"{pattern}: no file matches")
+    return dict(sorted(found.items()))
+
+
+def _ranks_in_names(paths: list[Path]) -> list[int] | None:
+    """Ranks of files named prefix.RANK.et with one prefix, as a shell puts 10 before 2; None if they are not."""
+    matches = [match for path in paths if (match := _RANK_NAME.fullmatch(path.name))]
+    families = {(path.parent, match["prefix"]) for path, match in zip(paths, matches, strict=False)}
+    ranks = [int(match["rank"]) for match in matches]
+    if len(paths) < 2 or len(matches) < len(paths) or len(families) > 1 or len(set(ranks)) < len(ranks):
+        return None
+    return ranks
+
+
+def _check_ranks(found: Mapping[int, object], num_ranks: int | None, name: str) -> None:
+    expected = num_ranks if num_ranks is not None else max(found, default=-1) + 1
+    missing = [rank for rank in range(expected) if rank not in found]
+    if missing:
+        present = expected - len(missing)
+        raise ConfigError(f"{name}: found {present} of {expected} ranks: {_ranges(missing)} missing")
+    beyond = [rank for rank in found if not 0 <= rank < expected]
+    if beyond:
+        raise ConfigError(f"{name}: found ranks {_ranges(sorted(beyond))}, but the network has {expected} NPUs")
+    if not found:
+        raise ConfigError(f"{name}: no traces given")
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Ascending numbers in short: "3, 8-15"."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def _identity(source: TraceSource) -> tuple[str, int, int]:
+    if isinstance(source, Trace):
+        return ("trace", id(source), 0)
+    status = Path(source).stat()
+    return ("file", status.st_dev, status.st_ino)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""Running a workload of many ranks on a simulated network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from chakra_core import _core
+from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
+from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, System
+from chakra_core.rank_traces import RankTraces, load_ranks
+from chakra_core.result import Result
+
+_ALGORITHM_LISTS = {
+    CollectiveType.ALL_REDUCE: "all_reduce_implementation",
+    CollectiveType.ALL_GATHER: "all_gather_implementation",
+    CollectiveType.REDUCE_SCATTER: "reduce_scatter_implementation",
+    CollectiveType.ALL_TO_ALL: "all_to_all_implementation",
+}
+
+_ALL_RANKS = "0"
+
+
+def simulate(
+    traces: RankTraces,
+    *,
+    network: Network | Mapping[str, Any] | str | os.PathLike[str],
+    system: System | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    comm_groups: CommGroups | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    memory: Memory | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    congestion: bool = False,
+    parity: bool = False,
+    num_queues_per_dim: int = 1,
+    rendezvous_protocol: bool = False,
+    injection_scale: float = 1.0,
+    comm_scale: float = 1.0,
+    compute_scale: float = 1.0,
+    groups_as_listed: bool = False,
+    record_nodes: bool = True,
+    progress: Progress | None = None,
+) -> Result:
+    """Simulate the traces of all ranks together.
+
+    Args:
+        traces: one a rank: a name with %d ("run.%d.et"), a glob, paths or Traces in rank order, or a mapping of rank
+            to path or Trace. One object or file may stand for many ranks; it is loaded once.
+        network: the network, whose NPUs are the ranks.
+        system: algorithms, chunking and speeds; by default the ring algorithm in every dimension.
+        comm_groups: ranks of each group that nodes name in `pg_name`.
+        memory: remote memory, for MEM_LOAD and MEM_STORE nodes; by default there is none.
+        congestion: messages wait for busy links.
+        parity: behave as ASTRA-sim does, its known defects included.
+        num_queues_per_dim: chunk queues of each network dimension.
+        rendezvous_protocol: a sender waits until its receiver is ready.
+        injection_scale: factor on the endpoint delay.
+        comm_scale: known to ASTRA-sim; without influence there and here.
+        compute_scale: known to ASTRA-sim; without influence there and here.
+        groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
+        record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
+        progress: counts completed nodes; `cancel()` it from another thread to stop.
+
+    Returns:
+        Times of each rank and node.
+
+    Raises:
+        ConfigError: names file, key, what was found and what is allowed; or the ranks without a trace.
+        SimulationError: nothing can go on (with what each rank waits for), or a node cannot be simulated.
+        DependencyError: nodes wait for each other in a cycle.
+        FormatError, OSError: a trace cannot be read.
+    """
+    network = Network.coerce(network)
+    system = System() if system is None else System.coerce(system)
+    groups = CommGroups() if comm_groups is None else CommGroups.coerce(comm_groups)
+    options = SimulationOptions(
+        congestion=congestion,
+        parity=parity,
+        num_queues_per_dim=num_queues_per_dim,
+        rendezvous_protocol=rendezvous_protocol,
+        injection_scale=injection_scale,
+        comm_scale=comm_scale,
+        compute_scale=compute_scale,
+    )
+    native_groups = _native_groups(groups, network)
+    loaded = load_ranks(traces, network.num_npus)
+    native = _core.simulate(
+        loaded,
+        _native_network(network),
+        _native_system(system, network, loaded, parity=parity),
+        memory=_native_memory(None if memory is None else Memory.coerce(memory)),
+        groups=native_groups,
+        parity=options.parity,
+        congestion=options.congestion,
+        num_queues_per_dim=options.num_queues_per_dim,
+        rendezvous_protocol=options.rendezvous_protocol,
+        injection_scale=options.injection_scale,
+        groups_as_listed=groups_as_listed,
+        record_nodes=record_nodes,
+        progress=progress,
+    )
+    return Result(native, loaded)
+
+
+def _native_network(network: Network) -> _core.Network:
+    return _core.Network(
+        topology=list(network.topology),
+        npus=list(network.npus),
+        bandwidth=list(network.bandwidth),
+        latency=list(network.latency),
+    )
+
+
+def _native_memory(memory: Memory | None) -> _core.MemoryConfig:
+    if memory is None:
+        return _core.MemoryConfig()
+    return _core.MemoryConfig(
+        memory_type=memory.memory_type,
+        latency_ns=int(memory.remote_mem_latency),
+        bandwidth=int(memory.remote_mem_bw),
+        num_nodes=memory.num_nodes or 1,
+        num_npus_per_node=memory.num_npus_per_node or 1,
+    )
+
+
+def _native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
+    algorithms = {}
+    for collective, name in _ALGORITHM_LISTS.items():
+        given: tuple[str, ...] | None = getattr(system, name)
+        if given is None and system.is_from_file and _uses(traces, collective):
+            raise ConfigError(
+                f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes"
+            )
+        if given is not None:
+            _check_length(name, given, system, network, parity=parity)
+        algorithms[name] = ["ring"] * network.num_dims if given is None else list(given)
+    return _core.SystemConfig(
+        **algorithms,
+        endpoint_delay=system.endpoint_delay,
+        active_chunks_per_dimension=system.active_chunks_per_dimension,
+        preferred_dataset_splits=system.preferred_dataset_splits,
+        collective_optimization=system.collective_optimization,
+        local_mem_bw=system.local_mem_bw,
+        peak_perf=system.peak_perf,
+        roofline_enabled=system.roofline_enabled,
+        replay_only=system.replay_only,
+    )
+
+
+def _check_length(name: str, given: tuple[str, ...], system: System, network: Network, *, parity: bool) -> None:
+    """One algorithm a dimension; fewer only if the last spans all NPUs, or as ASTRA-sim takes them in parity."""
+    enough = len(given) == network.num_dims
+    spans_all = bool(given) and given[-1].startswith("one")
+    fewer_allowed = len(given) < network.num_dims and (spans_all or (parity and bool(given)))
+    if not enough and not fewer_allowed:
+        raise ConfigError(
+            f"{system.source}: '{_key(name)}' has {len(given)} entries, "
+            f"but the network ({network.source}) has {network.num_dims} dimensions"
+        )
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _uses(traces: list[Trace], collective: CollectiveType) -> bool:
+    distinct = {id(trace): trace for trace in traces}.values()
+    return any(
+        bool(np.any((trace.attr("comm_type").filled(-1) == collective) & (trace.types == NodeType.COMM_COLL_NODE)))
+        for trace in distinct
+    )
+
+
+def _native_groups(groups: CommGroups, network: Network) -> list[tuple[str, list[int]]]:
+    for name, ranks in groups.groups.items():
+        if max(ranks) >= network.num_npus:
+            raise ConfigError(
+                f"{groups.source}: group '{name}' has rank {max(ranks)}, "
+                f"but the network ({network.source}) has {network.num_npus} NPUs"
+            )
+        if name in ("", _ALL_RANKS) and len(ranks) != network.num_npus:
+            raise ConfigError(
+                f"{groups.source}: group '{name}' has {len(ranks)} ranks, but this name always means all "
+                f"{network.num_npus}; give the group another name"
+            )
+    # Groups under these names are what the names mean anyway.
+    return [(name, list(ranks)) for name, ranks in groups.groups.items() if name not in ("", _ALL_RANKS)]
