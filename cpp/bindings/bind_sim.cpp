@@ -24,10 +24,9 @@ Network make_network(const std::vector<std::string>& topology, const std::vector
                      const std::vector<double>& bandwidth, const std::vector<double>& latency) {
   const std::size_t size = topology.size();
   if (npus.size() != size || bandwidth.size() != size || latency.size() != size) {
-    throw ConfigError("the network's lists have different lengths: topology " + std::to_string(size) +
-                      ", npus_count " + std::to_string(npus.size()) + ", bandwidth " +
-                      std::to_string(bandwidth.size()) + ", latency " + std::to_string(latency.size()) +
-                      "; each needs one entry a dimension");
+    throw ConfigError("the network's lists have different lengths: topology " + std::to_string(size) + ", npus_count " +
+                      std::to_string(npus.size()) + ", bandwidth " + std::to_string(bandwidth.size()) + ", latency " +
+                      std::to_string(latency.size()) + "; each needs one entry a dimension");
   }
   std::vector<Dimension> dimensions;
   for (std::size_t d = 0; d < size; ++d) {
@@ -123,9 +122,8 @@ SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t act
 void bind_system(py::module_& module) {
   const std::vector<std::string> ring{"ring"};
   py::class_<SystemConfig>(module, "SystemConfig", "What ASTRA-sim's system file says.")
-      .def(py::init(&make_system), py::kw_only(), "endpoint_delay"_a = py::none(),
-           "active_chunks_per_dimension"_a = 1, "preferred_dataset_splits"_a = 1,
-           "all_reduce_implementation"_a = ring, "all_gather_implementation"_a = ring,
+      .def(py::init(&make_system), py::kw_only(), "endpoint_delay"_a = py::none(), "active_chunks_per_dimension"_a = 1,
+           "preferred_dataset_splits"_a = 1, "all_reduce_implementation"_a = ring, "all_gather_implementation"_a = ring,
            "reduce_scatter_implementation"_a = ring, "all_to_all_implementation"_a = ring,
            "collective_optimization"_a = "baseline", "local_mem_bw"_a = 0.0, "peak_perf"_a = 0.0,
            "roofline_enabled"_a = false, "replay_only"_a = false)
@@ -236,10 +234,10 @@ void bind_sim(py::module_& module) {
         return run({traces.begin(), traces.end()}, network, system, memory, std::move(groups), parity, congestion,
                    num_queues_per_dim, rendezvous_protocol, injection_scale, groups_as_listed, record_nodes, progress);
       },
-      "traces"_a, "network"_a, "system"_a, py::kw_only(), "memory"_a = MemoryConfig{},
+      "traces"_a, "network"_a, "system"_a, py::kw_only(), py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"),
       "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false, "congestion"_a = false, "num_queues_per_dim"_a = 1,
-      "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0, "groups_as_listed"_a = false,
-      "record_nodes"_a = true, "progress"_a = py::none(),
+      "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0, "groups_as_listed"_a = false, "record_nodes"_a = true,
+      "progress"_a = py::none(),
       "Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
 }
