@@ -60,7 +60,7 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
-/// The value's alternative fits the kind (an int64 for int32_value, and so on) and its range.
+/// The value's alternative fits the kind (an int64 for int32_value, and so on) and its range, and all text is UTF-8.
 bool is_consistent(const Attribute& attribute) noexcept;
 
 /// Convenience constructors, with the arms that the widespread writers use.

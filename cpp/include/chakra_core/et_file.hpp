@@ -26,7 +26,7 @@ struct LoadOptions {
 /// Reads an ET file, plain or gzip (told by its first bytes, not its name). A plain file is mapped,
 /// not copied, and stays mapped as long as the trace lives.
 /// Throws FormatError (malformed, truncated, duplicate id, wrong attribute type), DependencyError
-/// (missing parent), ChakraError (cannot open).
+/// (missing parent), IoError (cannot open or read), Cancelled.
 TracePtr load(const std::filesystem::path& path, const LoadOptions& options = {});
 
 /// Reads an ET from memory; the bytes are copied. `name` stands in messages for the path.
@@ -42,7 +42,8 @@ struct SaveOptions {
 };
 
 /// Writes a trace. Goes to a temporary file beside `path` that is renamed when complete. Nodes that
-/// were read from a file and not changed are written byte for byte.
+/// were read from a file and not changed are written byte for byte. A device or pipe is written directly.
+/// Throws IoError, Cancelled, and ChakraError for options that make no sense.
 void save(const Trace& trace, const std::filesystem::path& path, const SaveOptions& options = {});
 
 }  // namespace chakra

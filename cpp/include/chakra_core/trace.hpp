@@ -143,6 +143,8 @@ class Trace {
   /// Row of a node id, if the trace has it. Constant time.
   std::optional<NodeIndex> find(NodeId id) const noexcept;
 
+  // Decoding on demand throws FormatError for bytes that are malformed where loading does not look.
+
   /// All attributes of a node in the order of its record, decoded on demand.
   std::vector<Attribute> attributes(NodeIndex row) const;
   /// The first attribute with this name, decoded on demand.
@@ -161,7 +163,7 @@ class Trace {
   const std::string& source() const noexcept;
   /// What reading had to drop or mend; empty after a strict load.
   const Report& load_report() const noexcept;
-  /// Record number and byte offset of a row, where the trace was read from a file.
+  /// Byte offset of a row's message in the uncompressed file, if it is there as it was read.
   std::optional<std::uint64_t> record_offset(NodeIndex row) const noexcept;
 
   /// Anonymous memory held by columns and owned record bytes (a mapped file is not counted).
@@ -178,7 +180,7 @@ using TracePtr = std::shared_ptr<const Trace>;
 /// Every problem of a trace, including those met while it was loaded with OnError::recover.
 Report validate(const Trace& trace);
 
-/// All simple cycles, one minimal cycle for each strongly connected component that has any, as node
+/// One minimal cycle (no part of it is a cycle) for each strongly connected component that has any, as node
 /// ids in dependency order (each waits for the next, the last for the first). Empty if acyclic.
 std::vector<std::vector<NodeId>> find_cycles(const Trace& trace);
 

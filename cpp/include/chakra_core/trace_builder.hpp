@@ -37,10 +37,11 @@ class TraceBuilder {
   TraceBuilder(TraceBuilder&&) noexcept;
   TraceBuilder& operator=(TraceBuilder&&) noexcept;
 
+  /// Throws ChakraError if an attribute's value does not fit its kind, or a text is not UTF-8.
   void set_metadata(Metadata metadata);
   void set_source(std::string source);
 
-  /// Throws ChakraError if an attribute's value does not fit its kind or its column.
+  /// Throws ChakraError if an attribute's value does not fit its kind or its column, or a text is not UTF-8.
   void add_node(const NodeSpec& node);
   /// Adds a protobuf `Node` message; its bytes are kept as they are. Throws FormatError if they are none.
   void add_record(std::string_view node_message);

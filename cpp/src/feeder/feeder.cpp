@@ -47,6 +47,7 @@ std::uint32_t count_parents(std::span<const NodeIndex> data, std::span<const Nod
 struct Feeder::State {
   TracePtr trace;
   DependencyKind dependencies;
+  Adjacency children;
   std::vector<NodeIndex> row_of_rank;
   std::vector<std::uint32_t> rank_of_row;
   std::vector<std::uint32_t> parents;      ///< different parents of each row
@@ -57,7 +58,11 @@ struct Feeder::State {
   std::size_t remaining = 0;
 
   explicit State(TracePtr from, DependencyKind kind)
-      : trace(std::move(from)), dependencies(kind), taken(trace->size()), ready(trace->size()) {
+      : trace(std::move(from)),
+        dependencies(kind),
+        children(trace->children(kind)),
+        taken(trace->size()),
+        ready(trace->size()) {
     rank_of_row = ranks_by_id(*trace, row_of_rank);
     parents.resize(trace->size());
     std::vector<NodeIndex> scratch;
@@ -103,7 +108,7 @@ struct Feeder::State {
     taken[row] = false;
     --in_flight;
     --remaining;
-    for (const NodeIndex child : trace->children(dependencies)[row]) {
+    for (const NodeIndex child : children[row]) {
       if (--waiting_for[child] == 0) {
         ready.insert(rank(child));
         became_ready(child);
@@ -112,16 +117,13 @@ struct Feeder::State {
   }
 
   [[noreturn]] void throw_stuck() const {
-    auto cycles = detail::minimal_cycles(*trace, follows_data(), follows_ctrl(), 1);
-    std::vector<NodeId> ids;
-    std::string text = std::to_string(remaining) + " of " + std::to_string(trace->size()) +
-                       " nodes can never become ready. Nodes wait for each other: ";
-    for (const NodeIndex row : cycles.front()) {
-      ids.push_back(trace->ids()[row]);
-      text += std::to_string(trace->ids()[row]) + " -> ";
-    }
-    text += std::to_string(ids.front()) + ". Run validate() for all cycles";
-    throw DependencyError((trace->source().empty() ? "" : trace->source() + ": ") + text, std::move(ids));
+    const auto cycles = detail::minimal_cycles(*trace, follows_data(), follows_ctrl(), 1);
+    const std::string text =
+        std::to_string(remaining) + " of " + std::to_string(trace->size()) +
+        " nodes can never become ready. Nodes wait for each other: " + detail::describe_cycle(*trace, cycles.front()) +
+        ". Run validate() for all cycles";
+    throw DependencyError((trace->source().empty() ? "" : trace->source() + ": ") + text,
+                          detail::ids_of(*trace, cycles.front()));
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -7,9 +7,9 @@
 #include "chakra_core/et_file.hpp"
 #include "io/gzip.hpp"
 #include "io/record_source.hpp"
+#include "trace/record_arena.hpp"
 #include "trace/trace_assembly.hpp"
 #include "wire/decode.hpp"
-#include "wire/utf8.hpp"
 
 namespace chakra {
 
@@ -20,11 +20,15 @@ using detail::RecordSource;
 
 /// How many records between two looks at a Progress.
 constexpr std::uint64_t progress_step = 4096;
+constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
 std::string hint_for(std::string_view bytes) {
   const auto first = bytes.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[')) {
     return " (this looks like JSON, not like an ET file)";
+  }
+  if (bytes.starts_with(zstd_magic)) {
+    return " (this looks like zstd; decompress it first)";
   }
   return {};
 }
@@ -124,20 +128,43 @@ class EtReader {
     } catch (const wire::Malformed& error) {
       problem(ProblemKind::malformed_record, begin + error.offset(),
               "no Node message: " + std::string(error.what()) + (strict() ? "" : "; the record was dropped"));
+      assembly_.skip_record();
       return;
     }
+    if (node_.problems.empty() && node_.name_is_utf8) {
+      assembly_.append(node_, message, RecordForm::whole);
+      return;
+    }
+    report_problems(begin);
+    append_mended(message);
+  }
+
+  void report_problems(std::size_t begin) {
+    const std::string node = "node " + std::to_string(node_.id) + ": ";
     for (const wire::AttributeProblem& found : node_.problems) {
+      const bool is_time = found.offset == 0;
       problem(ProblemKind::attribute_type, begin + found.offset,
-              "node " + std::to_string(node_.id) + ": attribute " + std::string(found.name) + " " + found.what,
+              node + (is_time ? "" : "attribute ") + std::string(found.name) + " " + found.what +
+                  (strict() ? "" : "; it was dropped"),
               {node_.id});
     }
-    if (!wire::is_utf8(node_.name)) {
+    if (!node_.name_is_utf8) {
       problem(ProblemKind::malformed_record, begin,
-              "node " + std::to_string(node_.id) + ": the name is not UTF-8; bad bytes read as U+FFFD", {node_.id});
-      mended_name_ = wire::replace_invalid_utf8(node_.name);
-      node_.name = mended_name_;
+              node + "the name is not UTF-8" + (strict() ? "" : "; bad bytes read as U+FFFD"), {node_.id});
     }
-    assembly_.append(node_, message, RecordForm::whole);
+  }
+
+  /// Keeps a node without what was wrong with it, so that it can be written and read again.
+  void append_mended(std::string_view message) {
+    std::string mended;
+    wire::append_mended(mended, message, node_.problems);
+    if (!mended_) {
+      mended_ = std::make_shared<detail::RecordArena>();
+      assembly_.storage().sources.push_back(mended_);
+    }
+    const std::string_view stored = mended_->store(mended);
+    wire::decode_node(stored, node_);
+    assembly_.append(node_, stored, RecordForm::whole);
   }
 
   std::string name_;
@@ -147,7 +174,7 @@ class EtReader {
   Report report_;
   std::uint64_t record_ = 0;
   wire::DecodedNode node_{};
-  std::string mended_name_;
+  std::shared_ptr<detail::RecordArena> mended_;  ///< records that recovery had to change
 };
 
 }  // namespace

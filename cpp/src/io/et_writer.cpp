@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t write_size = 1 << 20;
 
 int gzip_level(const std::filesystem::path& path, const SaveOptions& options) {
+  if (!options.compression && path.extension() == ".zst") {
+    throw ChakraError(path.string() + ": zstd cannot be written; use .gz, or give the compression");
+  }
   const bool gzip = options.compression ? *options.compression == Compression::gzip : io::has_gzip_name(path);
   if (!gzip) {
     return 0;

@@ -63,6 +63,9 @@ Inflated inflate_all(std::string_view compressed) {
       if (taken == compressed.size()) {
         break;
       }
+      if (compressed.find_first_not_of('\0', taken) == std::string_view::npos) {
+        break;  // padding to a block size, which gzip(1) and Python's gzip skip too
+      }
       if (!is_gzip(compressed.substr(taken))) {
         result.problem = "bytes that are no gzip member follow" + at();
         break;

@@ -2,8 +2,11 @@
 #include "chakra_core/attribute.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "wire/utf8.hpp"
 
 namespace chakra {
 
@@ -23,6 +26,10 @@ bool is_signed_32(AttributeKind kind) noexcept {
 bool is_unsigned_32(AttributeKind kind) noexcept {
   return kind == AttributeKind::uint32_value || kind == AttributeKind::fixed32_value ||
          kind == AttributeKind::uint32_list || kind == AttributeKind::fixed32_list;
+}
+
+bool fits_float(double value) noexcept {
+  return !std::isfinite(value) || std::fabs(value) <= static_cast<double>(std::numeric_limits<float>::max());
 }
 
 /// Index of the variant alternative that a kind carries.
@@ -77,7 +84,8 @@ std::size_t alternative(AttributeKind kind) noexcept {
 }  // namespace
 
 bool is_consistent(const Attribute& attribute) noexcept {
-  if (attribute.value.index() != alternative(attribute.kind)) {
+  if (attribute.value.index() != alternative(attribute.kind) || !wire::is_utf8(attribute.name) ||
+      !wire::is_utf8(attribute.doc_string)) {
     return false;
   }
   const auto fits_signed = [&](std::int64_t value) {
@@ -85,6 +93,14 @@ bool is_consistent(const Attribute& attribute) noexcept {
   };
   const auto fits_unsigned = [&](std::uint64_t value) {
     return !is_unsigned_32(attribute.kind) || value <= std::numeric_limits<std::uint32_t>::max();
+  };
+  const auto fits_floating = [&](double value) {
+    return (attribute.kind != AttributeKind::float_value && attribute.kind != AttributeKind::float_list) ||
+           fits_float(value);
+  };
+  const auto fits_text = [&](const std::string& value) {
+    return attribute.kind == AttributeKind::bytes_value || attribute.kind == AttributeKind::bytes_list ||
+           wire::is_utf8(value);
   };
   if (const auto* value = std::get_if<std::int64_t>(&attribute.value)) {
     return fits_signed(*value);
@@ -97,6 +113,18 @@ bool is_consistent(const Attribute& attribute) noexcept {
   }
   if (const auto* values = std::get_if<std::vector<std::uint64_t>>(&attribute.value)) {
     return std::all_of(values->begin(), values->end(), fits_unsigned);
+  }
+  if (const auto* value = std::get_if<double>(&attribute.value)) {
+    return fits_floating(*value);
+  }
+  if (const auto* values = std::get_if<std::vector<double>>(&attribute.value)) {
+    return std::all_of(values->begin(), values->end(), fits_floating);
+  }
+  if (const auto* value = std::get_if<std::string>(&attribute.value)) {
+    return fits_text(*value);
+  }
+  if (const auto* values = std::get_if<std::vector<std::string>>(&attribute.value)) {
+    return std::all_of(values->begin(), values->end(), fits_text);
   }
   return true;
 }

@@ -150,6 +150,35 @@ std::vector<NodeIndex> shortest_cycle(const Components& components, NodeIndex st
   return cycle;
 }
 
+/// Cuts a cycle down until no part of its rows is a cycle. The shortest cycle through a row can be passed by no
+/// edge that skips forward; an edge that leads back closes a smaller cycle, and the shortest such has none inside.
+std::vector<NodeIndex> without_inner_cycles(const Parents& parents, const std::vector<NodeIndex>& cycle,
+                                            std::vector<NodeIndex>& position_of) {
+  for (std::size_t position = 0; position < cycle.size(); ++position) {
+    position_of[cycle[position]] = static_cast<NodeIndex>(position);
+  }
+  std::size_t begin = 0;
+  std::size_t end = cycle.size();
+  for (std::size_t from = 0; from < cycle.size(); ++from) {
+    for (std::size_t i = 0; i < parents.count(cycle[from]); ++i) {
+      const NodeIndex to = position_of[parents.at(cycle[from], i)];
+      if (to != unvisited && to <= from && from + 1 - to < end - begin) {
+        begin = to;
+        end = from + 1;
+      }
+    }
+  }
+  for (const NodeIndex row : cycle) {
+    position_of[row] = unvisited;
+  }
+  return {cycle.begin() + static_cast<std::ptrdiff_t>(begin), cycle.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+/// Begins a cycle with its smallest row, so that the answer does not depend on where it was found.
+void rotate_to_smallest(std::vector<NodeIndex>& cycle) {
+  std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+}
+
 }  // namespace
 
 std::vector<std::vector<NodeIndex>> minimal_cycles(const Trace& trace, bool follow_data, bool follow_ctrl,
@@ -163,11 +192,30 @@ std::vector<std::vector<NodeIndex>> minimal_cycles(const Trace& trace, bool foll
     if (cycles.size() == most) {
       break;
     }
-    // The smallest row of a component is as good a start as any, and makes the answer reproducible.
-    cycles.push_back(shortest_cycle(components, *std::min_element(members.begin(), members.end()), reached_from));
+    const auto start = std::min_element(members.begin(), members.end());
+    const auto found = shortest_cycle(components, *start, reached_from);
+    rotate_to_smallest(cycles.emplace_back(without_inner_cycles(parents, found, reached_from)));
   }
   std::sort(cycles.begin(), cycles.end());
   return cycles;
+}
+
+std::string describe_cycle(const Trace& trace, const std::vector<NodeIndex>& cycle) {
+  constexpr std::size_t most_named = 20;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(cycle.size(), most_named); ++i) {
+    text += std::to_string(trace.ids()[cycle[i]]) + " -> ";
+  }
+  if (cycle.size() > most_named) {
+    text += "... (" + std::to_string(cycle.size() - most_named) + " more) -> ";
+  }
+  return text + std::to_string(trace.ids()[cycle.front()]);
+}
+
+std::vector<NodeId> ids_of(const Trace& trace, const std::vector<NodeIndex>& rows) {
+  std::vector<NodeId> ids(rows.size());
+  std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return trace.ids()[row]; });
+  return ids;
 }
 
 }  // namespace chakra::detail
@@ -179,10 +227,7 @@ std::vector<std::vector<NodeId>> find_cycles(const Trace& trace) {
   std::vector<std::vector<NodeId>> cycles;
   cycles.reserve(rows.size());
   for (const auto& cycle : rows) {
-    auto& ids = cycles.emplace_back();
-    for (const NodeIndex row : cycle) {
-      ids.push_back(trace.ids()[row]);
-    }
+    cycles.push_back(detail::ids_of(trace, cycle));
   }
   return cycles;
 }

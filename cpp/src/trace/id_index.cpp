@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace chakra {
 
@@ -12,6 +13,8 @@ namespace {
 constexpr NodeIndex free_entry = std::numeric_limits<NodeIndex>::max();
 /// An offset table may have this many entries for each id before hashing takes less memory.
 constexpr std::uint64_t most_entries_per_id = 4;
+/// Slots that are looked at for an id. At most half of the slots are taken, so that honest ids stay far below.
+constexpr std::size_t most_probes = 64;
 
 /// Finaliser of splitmix64: spreads ids that differ in few bits over the whole table.
 std::uint64_t mix(std::uint64_t value) noexcept {
@@ -35,6 +38,7 @@ std::vector<IdIndex::Duplicate> IdIndex::build(std::span<const NodeId> ids) {
   count_ = ids.size();
   ids_ = ids;
   table_.clear();
+  crowded_out_.clear();
   form_ = Form::consecutive;
   smallest_ = ids.empty() ? 0 : ids.front();
   if (counts_up_by_one(ids)) {
@@ -67,20 +71,29 @@ std::vector<IdIndex::Duplicate> IdIndex::build_offset_table(std::span<const Node
 std::vector<IdIndex::Duplicate> IdIndex::build_hash_table(std::span<const NodeId> ids) {
   form_ = Form::hash_table;
   table_.assign(std::bit_ceil(ids.size() * 2), free_entry);
-  const std::size_t mask = table_.size() - 1;
   std::vector<Duplicate> duplicates;
-  for (std::size_t row = 0; row < ids.size(); ++row) {
-    std::size_t slot = mix(ids[row]) & mask;
-    while (table_[slot] != free_entry && ids[table_[slot]] != ids[row]) {
-      slot = (slot + 1) & mask;
-    }
-    if (table_[slot] == free_entry) {
-      table_[slot] = static_cast<NodeIndex>(row);
-    } else {
-      duplicates.push_back({table_[slot], static_cast<NodeIndex>(row)});
+  for (NodeIndex row = 0; row < ids.size(); ++row) {
+    if (const NodeIndex first = insert(ids[row], row); first != row) {
+      duplicates.push_back({first, row});
     }
   }
   return duplicates;
+}
+
+/// The row that has the id already, or else `row`, which has it from now on.
+NodeIndex IdIndex::insert(NodeId id, NodeIndex row) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t slot = mix(id) & mask;
+  for (std::size_t probe = 0; probe < most_probes; ++probe, slot = (slot + 1) & mask) {
+    NodeIndex& entry = table_[slot];
+    if (entry == free_entry) {
+      entry = row;
+    }
+    if (entry == row || ids_[entry] == id) {
+      return entry;
+    }
+  }
+  return crowded_out_.try_emplace(id, row).first->second;
 }
 
 std::optional<NodeIndex> IdIndex::find(NodeId id) const noexcept {
@@ -97,12 +110,23 @@ std::optional<NodeIndex> IdIndex::find(NodeId id) const noexcept {
       break;
   }
   const std::size_t mask = table_.size() - 1;
-  for (std::size_t slot = mix(id) & mask; table_[slot] != free_entry; slot = (slot + 1) & mask) {
-    if (ids_[table_[slot]] == id) {
-      return table_[slot];
+  std::size_t slot = mix(id) & mask;
+  for (std::size_t probe = 0; probe < most_probes; ++probe, slot = (slot + 1) & mask) {
+    const NodeIndex entry = table_[slot];
+    if (entry == free_entry) {
+      return std::nullopt;
+    }
+    if (ids_[entry] == id) {
+      return entry;
     }
   }
-  return std::nullopt;
+  const auto found = crowded_out_.find(id);
+  return found != crowded_out_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::size_t IdIndex::memory_bytes() const noexcept {
+  constexpr std::size_t map_node = sizeof(std::pair<NodeId, NodeIndex>) + 4 * sizeof(void*);
+  return table_.capacity() * sizeof(NodeIndex) + crowded_out_.size() * map_node;
 }
 
 }  // namespace chakra

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,7 +13,8 @@
 namespace chakra {
 
 /// Node id to row. Chooses by the ids: nothing at all when they count up by one, an offset table
-/// when they are dense, an open-addressing hash table when they are sparse.
+/// when they are dense, an open-addressing hash table when they are sparse. Ids that were made to collide
+/// cost no more than a bounded number of probes and a search of an ordered map.
 class IdIndex {
  public:
   struct Duplicate {
@@ -24,19 +26,21 @@ class IdIndex {
   std::vector<Duplicate> build(std::span<const NodeId> ids);
 
   std::optional<NodeIndex> find(NodeId id) const noexcept;
-  std::size_t memory_bytes() const noexcept { return table_.capacity() * sizeof(NodeIndex); }
+  std::size_t memory_bytes() const noexcept;
 
  private:
   enum class Form : std::uint8_t { consecutive, offset_table, hash_table };
 
   std::vector<Duplicate> build_offset_table(std::span<const NodeId> ids, std::size_t span);
   std::vector<Duplicate> build_hash_table(std::span<const NodeId> ids);
+  NodeIndex insert(NodeId id, NodeIndex row);
 
   Form form_ = Form::consecutive;
   NodeId smallest_ = 0;
   std::size_t count_ = 0;
   std::vector<NodeIndex> table_;
-  std::span<const NodeId> ids_;  ///< the hash table compares with the id column itself
+  std::map<NodeId, NodeIndex> crowded_out_;  ///< ids whose place in the hash table is too far from their hash
+  std::span<const NodeId> ids_;              ///< the hash table compares with the id column itself
 };
 
 }  // namespace chakra

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "chakra_core/errors.hpp"
 
@@ -14,38 +15,57 @@ namespace {
 // Blocks grow with the pool, so that a small trace has a small pool.
 constexpr std::size_t smallest_block = 1024;
 constexpr std::size_t largest_block = 256 * 1024;
+/// Slots that are looked at for a string. At most half of the slots are taken, so that honest strings stay far below.
+constexpr std::size_t most_probes = 64;
 }  // namespace
 
-std::size_t StringPool::slot_of(std::string_view text) const noexcept {
+/// The slot that holds the string or could take it; none if all slots near its hash hold others.
+std::optional<std::size_t> StringPool::slot_of(std::string_view text) const noexcept {
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = std::hash<std::string_view>{}(text)&mask;
-  while (table_[slot] != 0 && views_[table_[slot] - 1] != text) {
-    slot = (slot + 1) & mask;
+  for (std::size_t probe = 0; probe < most_probes; ++probe, slot = (slot + 1) & mask) {
+    if (table_[slot] == 0 || views_[table_[slot] - 1] == text) {
+      return slot;
+    }
   }
-  return slot;
+  return std::nullopt;
 }
 
 std::uint32_t StringPool::intern(std::string_view text) {
   if (views_.size() * 2 >= table_.size()) {
     grow_table();
   }
-  const std::size_t slot = slot_of(text);
-  if (table_[slot] == 0) {
-    if (views_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
-      throw ChakraError("more than 4,294,967,293 different strings in one trace");
+  if (const auto slot = slot_of(text)) {
+    if (table_[*slot] == 0) {
+      table_[*slot] = add(text) + 1;
     }
-    views_.push_back(store(text));
-    table_[slot] = static_cast<std::uint32_t>(views_.size());
+    return table_[*slot] - 1;
   }
-  return table_[slot] - 1;
+  if (const auto found = crowded_out_.find(text); found != crowded_out_.end()) {
+    return found->second;
+  }
+  const std::uint32_t id = add(text);
+  crowded_out_.emplace(views_[id], id);
+  return id;
+}
+
+std::uint32_t StringPool::add(std::string_view text) {
+  if (views_.size() >= std::numeric_limits<std::uint32_t>::max() - 1) {
+    throw ChakraError("more than 4,294,967,294 different strings in one trace");
+  }
+  views_.push_back(store(text));
+  return static_cast<std::uint32_t>(views_.size() - 1);
 }
 
 std::optional<std::uint32_t> StringPool::find(std::string_view text) const noexcept {
   if (table_.empty()) {
     return std::nullopt;
   }
-  const std::uint32_t entry = table_[slot_of(text)];
-  return entry == 0 ? std::nullopt : std::optional<std::uint32_t>(entry - 1);
+  if (const auto slot = slot_of(text)) {
+    return table_[*slot] == 0 ? std::nullopt : std::optional<std::uint32_t>(table_[*slot] - 1);
+  }
+  const auto found = crowded_out_.find(text);
+  return found != crowded_out_.end() ? std::optional(found->second) : std::nullopt;
 }
 
 std::string_view StringPool::store(std::string_view text) {
@@ -68,13 +88,20 @@ std::string_view StringPool::store(std::string_view text) {
 
 void StringPool::grow_table() {
   table_.assign(std::max<std::size_t>(64, table_.size() * 2), 0);
-  for (std::size_t id = 0; id < views_.size(); ++id) {
-    table_[slot_of(views_[id])] = static_cast<std::uint32_t>(id + 1);
+  crowded_out_.clear();
+  for (std::uint32_t id = 0; id < views_.size(); ++id) {
+    if (const auto slot = slot_of(views_[id])) {
+      table_[*slot] = id + 1;
+    } else {
+      crowded_out_.emplace(views_[id], id);
+    }
   }
 }
 
 std::size_t StringPool::memory_bytes() const noexcept {
-  return block_bytes_ + views_.capacity() * sizeof(std::string_view) + table_.capacity() * sizeof(std::uint32_t);
+  constexpr std::size_t map_node = sizeof(std::pair<std::string_view, std::uint32_t>) + 4 * sizeof(void*);
+  return crowded_out_.size() * map_node + block_bytes_ + views_.capacity() * sizeof(std::string_view) +
+         table_.capacity() * sizeof(std::uint32_t);
 }
 
 }  // namespace chakra

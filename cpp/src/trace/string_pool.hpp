@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -11,7 +12,8 @@
 namespace chakra {
 
 /// Interned strings behind 32-bit ids, in order of first appearance. Views stay valid as long as
-/// the pool lives, also while it grows.
+/// the pool lives, also while it grows. Strings that were made to collide cost no more than a bounded
+/// number of probes and a search of an ordered map.
 class StringPool {
  public:
   std::uint32_t intern(std::string_view text);
@@ -24,7 +26,8 @@ class StringPool {
  private:
   std::string_view store(std::string_view text);
   void grow_table();
-  std::size_t slot_of(std::string_view text) const noexcept;
+  std::optional<std::size_t> slot_of(std::string_view text) const noexcept;
+  std::uint32_t add(std::string_view text);
 
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::size_t block_left_ = 0;
@@ -32,6 +35,7 @@ class StringPool {
   std::size_t block_bytes_ = 0;
   std::vector<std::string_view> views_;
   std::vector<std::uint32_t> table_;  ///< id + 1 in open addressing, 0 is free; size a power of two
+  std::map<std::string_view, std::uint32_t> crowded_out_;  ///< strings that found no slot near their hash
 };
 
 }  // namespace chakra

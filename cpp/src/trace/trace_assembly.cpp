@@ -117,8 +117,14 @@ void TraceAssembly::append(const wire::DecodedNode& node, std::string_view recor
   to.record_form.push_back(form);
 }
 
+/// Record 0 is the metadata. Holds until drop_duplicates() moves the rows.
+std::uint64_t TraceAssembly::record_number(NodeIndex row) const {
+  const auto skipped = std::upper_bound(skipped_before_.begin(), skipped_before_.end(), std::size_t{row});
+  return std::uint64_t{row} + 1 + static_cast<std::uint64_t>(skipped - skipped_before_.begin());
+}
+
 std::string TraceAssembly::describe_record(NodeIndex row) const {
-  std::string text = "record " + std::to_string(std::uint64_t{row} + 1);
+  std::string text = "record " + std::to_string(record_number(row));
   const char* const at = storage_->record_begin[row];
   for (const auto& source : storage_->sources) {
     const std::string_view bytes = source->bytes();
@@ -138,7 +144,7 @@ void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& dupli
                         "node id " + std::to_string(to.ids[second]) + " of " + describe_record(first) +
                             " stands again in " + describe_record(second) + ", which was dropped",
                         {to.ids[second]},
-                        std::uint64_t{second} + 1});
+                        record_number(second)});
   }
   keep_rows(to.ids, keep);
   keep_rows(to.types, keep);
@@ -245,9 +251,9 @@ TracePtr TraceAssembly::finish(OnError on_error) {
   if (!duplicates.empty()) {
     if (on_error == OnError::strict) {
       const auto& [first, second] = duplicates.front();
-      throw FormatError({to.source, std::uint64_t{second} + 1, {}},
-                        "node id " + std::to_string(to.ids[second]) + " is already that of " + describe_record(first) +
-                            "; ids must be unique in a file");
+      throw FormatError({to.source, record_number(second), {}}, "node id " + std::to_string(to.ids[second]) +
+                                                                    " is already that of " + describe_record(first) +
+                                                                    "; ids must be unique in a file");
     }
     drop_duplicates(duplicates);
     to.index.build(to.ids);

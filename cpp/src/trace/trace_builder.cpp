@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/trace_builder.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "trace/record_arena.hpp"
 #include "trace/trace_assembly.hpp"
 #include "wire/decode.hpp"
 #include "wire/encode.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra {
 
@@ -18,40 +18,6 @@ namespace {
 constexpr const char* default_schema_version = "0.0.4";
 constexpr const char* start_attribute = "start_ns";
 constexpr const char* duration_attribute = "duration_ns";
-
-/// Record bytes in blocks whose addresses stay while more come.
-class RecordArena final : public detail::RecordSource {
- public:
-  std::string_view store(std::string_view record) {
-    if (record.empty()) {
-      return {};
-    }
-    if (record.size() > left_) {
-      const std::size_t bytes = std::max(std::clamp(total_, smallest_block, largest_block), record.size());
-      blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
-      next_ = blocks_.back().get();
-      left_ = bytes;
-      total_ += bytes;
-    }
-    std::memcpy(next_, record.data(), record.size());
-    const std::string_view stored(next_, record.size());
-    next_ += record.size();
-    left_ -= record.size();
-    return stored;
-  }
-
-  std::string_view bytes() const noexcept override { return {}; }
-  std::size_t memory_bytes() const noexcept override { return total_; }
-
- private:
-  // Blocks grow with the arena, so that a small trace has a small arena.
-  static constexpr std::size_t smallest_block = 4096;
-  static constexpr std::size_t largest_block = 1 << 20;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* next_ = nullptr;
-  std::size_t left_ = 0;
-  std::size_t total_ = 0;
-};
 
 std::string context(const NodeSpec& node) { return "node " + std::to_string(node.id); }
 
@@ -70,18 +36,39 @@ void check_time_attribute(const NodeSpec& node, const Attribute& attribute, std:
   }
 }
 
+void check_text(std::string_view text, const std::string& what) {
+  if (!wire::is_utf8(text)) {
+    throw ChakraError(what + " is not UTF-8, which protobuf demands of a string");
+  }
+}
+
+void check_io(const NodeSpec& node, const IoInfo& info, const char* what) {
+  check_text(info.values, context(node) + ": the values of its " + what);
+  check_text(info.shapes, context(node) + ": the shapes of its " + what);
+  check_text(info.types, context(node) + ": the types of its " + what);
+}
+
+/// The name is checked first, since the other message shows it.
+void check_attribute(const Attribute& attribute, const std::string& owner) {
+  check_text(attribute.name, owner + ": the name of an attribute");
+  if (!is_consistent(attribute)) {
+    throw ChakraError(owner + ": the value of attribute " + attribute.name +
+                      " does not fit its kind (another type, out of range, or text that is not UTF-8)");
+  }
+}
+
 std::string encode_tail(const NodeSpec& node) {
   std::string tail;
   if (node.inputs != nullptr) {
+    check_io(node, *node.inputs, "inputs");
     wire::append_inputs(tail, *node.inputs);
   }
   if (node.outputs != nullptr) {
+    check_io(node, *node.outputs, "outputs");
     wire::append_outputs(tail, *node.outputs);
   }
   for (const Attribute& attribute : node.attributes) {
-    if (!is_consistent(attribute)) {
-      throw ChakraError(context(node) + ": the value of attribute " + attribute.name + " does not fit its kind");
-    }
+    check_attribute(attribute, context(node));
     if (attribute.name == start_attribute) {
       check_time_attribute(node, attribute, node.start_ns);
     } else if (attribute.name == duration_attribute) {
@@ -99,7 +86,7 @@ std::string encode_tail(const NodeSpec& node) {
 
 struct TraceBuilder::State {
   detail::TraceAssembly assembly;
-  std::shared_ptr<RecordArena> arena = std::make_shared<RecordArena>();
+  std::shared_ptr<detail::RecordArena> arena = std::make_shared<detail::RecordArena>();
   wire::DecodedNode decoded{};
 };
 
@@ -110,10 +97,9 @@ TraceBuilder& TraceBuilder::operator=(TraceBuilder&&) noexcept = default;
 
 void TraceBuilder::set_metadata(Metadata metadata) {
   detail::TraceStorage& storage = state_->assembly.storage();
+  check_text(metadata.version, "metadata: the version");
   for (const Attribute& attribute : metadata.attributes) {
-    if (!is_consistent(attribute)) {
-      throw ChakraError("the value of metadata attribute " + attribute.name + " does not fit its kind");
-    }
+    check_attribute(attribute, "metadata");
   }
   storage.metadata_record = wire::encode_metadata(metadata);
   storage.metadata = std::move(metadata);
@@ -122,6 +108,7 @@ void TraceBuilder::set_metadata(Metadata metadata) {
 void TraceBuilder::set_source(std::string source) { state_->assembly.storage().source = std::move(source); }
 
 void TraceBuilder::add_node(const NodeSpec& node) {
+  check_text(node.name, context(node) + ": its name");
   const std::string tail = encode_tail(node);
   wire::DecodedNode& decoded = state_->decoded;
   wire::decode_node(tail, decoded);
@@ -152,6 +139,10 @@ void TraceBuilder::add_record(std::string_view node_message) {
     throw FormatError(
         {"<node message>", record, problem.offset},
         "node " + std::to_string(state_->decoded.id) + ": attribute " + std::string(problem.name) + " " + problem.what);
+  }
+  if (!state_->decoded.name_is_utf8) {
+    throw FormatError({"<node message>", record, std::nullopt},
+                      "node " + std::to_string(state_->decoded.id) + ": the name is not UTF-8");
   }
   state_->assembly.append(state_->decoded, stored, detail::RecordForm::whole);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
+#include "chakra_core/errors.hpp"
 #include "chakra_core/trace.hpp"
+#include "trace/cycles.hpp"
 
 namespace chakra {
 
@@ -26,6 +29,7 @@ class Validation {
       check_type(row);
       check_communication(row);
       check_parents(row);
+      check_cold_parts(row);
     }
     return std::move(report_);
   }
@@ -36,13 +40,11 @@ class Validation {
   }
 
   void check_cycles() {
-    for (auto& cycle : find_cycles(trace_)) {
-      std::string text = cycle.size() == 1 ? "node waits for itself: " : "nodes wait for each other: ";
-      for (const NodeId id : cycle) {
-        text += std::to_string(id) + " -> ";
-      }
-      text += std::to_string(cycle.front());
-      report_.add({ProblemKind::dependency_cycle, std::move(text), std::move(cycle)});
+    constexpr auto all = std::numeric_limits<std::size_t>::max();
+    for (const auto& cycle : detail::minimal_cycles(trace_, true, true, all)) {
+      const char* const what = cycle.size() == 1 ? "node waits for itself: " : "nodes wait for each other: ";
+      report_.add(
+          {ProblemKind::dependency_cycle, what + detail::describe_cycle(trace_, cycle), detail::ids_of(trace_, cycle)});
     }
   }
 
@@ -83,6 +85,17 @@ class Validation {
     if (trace_.is_cpu_op().value_or(row, 0) != 0) {
       add(ProblemKind::communication_on_cpu, row, "is a " + to_string(type) + " flagged is_cpu_op",
           {trace_.ids()[row]});
+    }
+  }
+
+  /// What loading leaves as bytes: attributes without a column, inputs and outputs.
+  void check_cold_parts(NodeIndex row) {
+    try {
+      (void)trace_.attributes(row);
+      (void)trace_.inputs(row);
+      (void)trace_.outputs(row);
+    } catch (const FormatError& error) {
+      report_.add({ProblemKind::malformed_record, error.what(), {trace_.ids()[row]}, {}, error.location().offset});
     }
   }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "wire/decode.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 
 #include <protozero/varint.hpp>
 
+#include "wire/encode.hpp"
 #include "wire/schema.hpp"
 #include "wire/utf8.hpp"
 
@@ -547,7 +549,8 @@ void take_attribute(std::string_view message, std::string_view whole, DecodedNod
     return;
   }
   if (const char* problem = take_known(attribute, message, node, times)) {
-    node.problems.push_back({attribute.name, problem, offset_of(message, whole)});
+    node.problems.push_back(
+        {static_cast<std::uint32_t>(schema::Node::attr), attribute.name, problem, offset_of(message, whole)});
   }
 }
 
@@ -569,6 +572,7 @@ void take_dependencies(const Field& field, std::string_view message, std::vector
 void clear(DecodedNode& node) {
   node.id = 0;
   node.name = {};
+  node.name_is_utf8 = true;
   node.type = 0;
   node.start_ns = 0;
   node.duration_ns = 0;
@@ -582,13 +586,15 @@ void clear(DecodedNode& node) {
 }
 
 /// Exact ns where the attribute gives them, otherwise whole microseconds.
-std::uint64_t exact_time(std::optional<std::uint64_t> exact, std::uint64_t micros, const char* field,
+std::uint64_t exact_time(std::optional<std::uint64_t> exact, std::uint64_t micros, schema::Node field,
                          DecodedNode& node) {
   if (exact) {
     return *exact;
   }
   if (micros > std::numeric_limits<std::uint64_t>::max() / 1000) {
-    node.problems.push_back({field, "is more than 18446744073709551 microseconds", 0});
+    const char* const name = field == schema::Node::start_time_micros ? "start_time_micros" : "duration_micros";
+    node.problems.push_back(
+        {static_cast<std::uint32_t>(field), name, "is more than 18446744073709551 microseconds", 0});
     return 0;
   }
   return micros * 1000;
@@ -648,7 +654,10 @@ void decode_node(std::string_view message, DecodedNode& node) {
         node.id = is_number ? field.number : node.id;
         break;
       case schema::Node::name:
-        node.name = field.type == WireType::length ? field.bytes : node.name;
+        if (field.type == WireType::length) {
+          node.name = field.bytes;
+          node.name_is_utf8 = node.name_is_utf8 && is_utf8(node.name);
+        }
         break;
       case schema::Node::type:
         node.type = is_number ? static_cast<std::int32_t>(static_cast<std::uint32_t>(field.number)) : node.type;
@@ -675,8 +684,8 @@ void decode_node(std::string_view message, DecodedNode& node) {
         break;
     }
   }
-  node.start_ns = exact_time(exact.start, start_micros, "start_time_micros", node);
-  node.duration_ns = exact_time(exact.duration, duration_micros, "duration_micros", node);
+  node.start_ns = exact_time(exact.start, start_micros, schema::Node::start_time_micros, node);
+  node.duration_ns = exact_time(exact.duration, duration_micros, schema::Node::duration_micros, node);
 }
 
 Metadata decode_metadata(std::string_view message) {
@@ -724,6 +733,29 @@ void append_without_dependencies(std::string& copy, std::string_view node_messag
     const std::uint32_t tag = cursor.next().tag;
     if (tag != static_cast<std::uint32_t>(schema::Node::ctrl_deps) &&
         tag != static_cast<std::uint32_t>(schema::Node::data_deps)) {
+      copy.append(node_message, begin, cursor.offset() - begin);
+    }
+  }
+}
+
+void append_mended(std::string& copy, std::string_view node_message, std::span<const AttributeProblem> problems) {
+  // Problems come in the order of the message, those of times last.
+  const auto is_time = [](const AttributeProblem& problem) {
+    return problem.field != static_cast<std::uint32_t>(schema::Node::attr);
+  };
+  const auto times = std::span(std::find_if(problems.begin(), problems.end(), is_time), problems.end());
+  auto next = problems.begin();
+  Cursor cursor(node_message);
+  while (cursor.more()) {
+    const std::size_t begin = cursor.offset();
+    const Field field = cursor.next();
+    const bool is_text = field.type == WireType::length;
+    if (next != problems.end() && !is_time(*next) && next->field == field.tag && is_text &&
+        next->offset == offset_of(field.bytes, node_message)) {
+      ++next;
+    } else if (is_text && field.tag == static_cast<std::uint32_t>(schema::Node::name) && !is_utf8(field.bytes)) {
+      append_name(copy, replace_invalid_utf8(field.bytes));
+    } else if (std::none_of(times.begin(), times.end(), [&](const auto& time) { return time.field == field.tag; })) {
       copy.append(node_message, begin, cursor.offset() - begin);
     }
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,17 +31,19 @@ class Malformed : public std::runtime_error {
   std::size_t offset_;
 };
 
-/// An attribute that is there but whose value cannot go into its column.
+/// An attribute or a time that is there but whose value cannot go into its column.
 struct AttributeProblem {
+  std::uint32_t field;  ///< of Node: attr, start_time_micros or duration_micros
   std::string_view name;
   const char* what;    ///< "holds a string where an integer belongs"
-  std::size_t offset;  ///< of the AttributeProto in the message
+  std::size_t offset;  ///< of the AttributeProto in the message, 0 for a time
 };
 
 /// The fields of one Node that become columns. Views point into the message.
 struct DecodedNode {
   NodeId id;
   std::string_view name;
+  bool name_is_utf8;  ///< also true of every earlier value of the field
   std::int32_t type;
   std::uint64_t start_ns;
   std::uint64_t duration_ns;
@@ -66,6 +69,10 @@ IoInfo decode_outputs(std::string_view node_message);
 
 /// Appends a Node message without its dependencies; everything else stays byte for byte. Throws Malformed.
 void append_without_dependencies(std::string& copy, std::string_view node_message);
+
+/// Appends a Node message without the fields that `problems` name, and with what is not UTF-8 in its name replaced.
+/// Everything else stays byte for byte. Throws Malformed.
+void append_mended(std::string& copy, std::string_view node_message, std::span<const AttributeProblem> problems);
 
 /// Length prefix of a record at `bytes[offset]`.
 struct Frame {

@@ -165,6 +165,10 @@ void append_io(std::string& message, schema::Node which, const IoInfo& info) {
 
 }  // namespace
 
+void append_name(std::string& message, std::string_view name) {
+  pbf_writer(message).add_string(tag(schema::Node::name), name.data(), name.size());
+}
+
 void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps, std::span<const NodeId> data_deps) {
   pbf_writer writer(message);
   writer.add_packed_uint64(tag(schema::Node::ctrl_deps), ctrl_deps.begin(), ctrl_deps.end());
@@ -177,7 +181,7 @@ void append_head(std::string& message, const NodeHead& head) {
     writer.add_uint64(tag(schema::Node::id), head.id);
   }
   if (!head.name.empty()) {
-    writer.add_string(tag(schema::Node::name), head.name.data(), head.name.size());
+    append_name(message, head.name);
   }
   if (head.type != NodeType::invalid) {
     writer.add_enum(tag(schema::Node::type), static_cast<std::int32_t>(head.type));
