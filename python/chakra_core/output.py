@@ -15,14 +15,16 @@ from typing import TextIO
 def complete_file(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """Open a temporary file beside `path` that takes its name at the end; an error leaves nothing behind."""
     path = Path(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=f"{path.name}.tmp-", dir=path.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.tmp-", dir=path.parent)
+    temporary = Path(name)
     try:
+        # mkstemp lets only the owner read; a new file would follow the umask, which can only be read by setting it.
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+        temporary.chmod(0o666 & ~mask)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             yield file
-        os.replace(temporary, path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -47,7 +47,7 @@ def load_ranks(
         FormatError, DependencyError, OSError: a file cannot be read.
     """
     sources = _by_rank(traces, num_ranks)
-    _check_ranks(sources, num_ranks, _describe(traces))
+    _check_ranks(sources, num_ranks, "traces")
     keys = {rank: _identity(source) for rank, source in sources.items()}
     distinct = {key: sources[rank] for rank, key in reversed(keys.items())}
     done = 0
@@ -66,47 +66,76 @@ def load_ranks(
 
 
 def expand_paths(arguments: Iterable[str | os.PathLike[str]], num_ranks: int | None = None) -> list[Path]:
-    """Files that paths, globs and names with %d stand for, in rank order where the names tell it.
+    """Files that paths, globs, names with %d and ASTRA-sim's prefixes ("run" for "run.%d.et") stand for.
+
+    Files of one family (run.0.et, run.1.et, ...) come in rank order, all others in the order given.
 
     Raises:
-        ConfigError: a glob or name matches nothing, or a rank is missing.
+        ConfigError: something stands for no file.
     """
     paths: list[Path] = []
     for argument in arguments:
         text = os.fspath(argument)
-        if Path(text).exists():
+        pattern = _pattern(text)
+        if pattern is not None:
+            paths.extend(_files_of_pattern(pattern, num_ranks).values())
+        elif Path(text).is_dir():
+            raise ConfigError(f"{text}: is a folder; name its files, e.g. '{Path(text) / 'run.%d.et'}'")
+        elif Path(text).exists():
             paths.append(Path(text))
-        elif _RANK_PLACE.search(text):
-            found = _files_of_pattern(text, num_ranks)
-            _check_ranks(found, num_ranks, text)
-            paths.extend(found.values())
         elif glob.has_magic(text):
-            matches = sorted(glob.glob(text))
+            matches = sorted(glob.glob(text))  # noqa: PTH207  (Path.glob takes no absolute pattern)
             if not matches:
                 raise ConfigError(f"{text}: no file matches")
             paths.extend(map(Path, matches))
         else:
             raise ConfigError(f"{text}: no such file")
-    return _in_rank_order(paths)
+    ranks = _ranks_in_names(paths)
+    return paths if ranks is None else [path for _, path in sorted(zip(ranks, paths, strict=True))]
 
 
-def _by_rank(traces: RankTraces, num_ranks: int | None) -> dict[int, TraceSource]:
+def files_by_rank(
+    arguments: Sequence[str | os.PathLike[str]], num_ranks: int | None = None, *, name: str = "traces"
+) -> dict[int, Path]:
+    """Files of each rank: by the number in their names if they are of one family, else in the order given.
+
+    Args:
+        arguments: as for `expand_paths`.
+        num_ranks: how many there must be; None takes what is there.
+        name: stands in messages for several arguments.
+
+    Raises:
+        ConfigError: something stands for no file, or ranks are missing or too many.
+    """
+    text = os.fspath(arguments[0]) if len(arguments) == 1 else name
+    pattern = _pattern(text) if len(arguments) == 1 else None
+    if pattern is not None:
+        found = _files_of_pattern(pattern, num_ranks)
+    else:
+        paths = expand_paths(arguments, num_ranks)
+        ranks = _ranks_in_names(paths)
+        found = dict(sorted(zip(ranks or range(len(paths)), paths, strict=True)))
+    _check_ranks(found, num_ranks, text)
+    return found
+
+
+def _by_rank(traces: RankTraces, num_ranks: int | None) -> Mapping[int, TraceSource]:
     if isinstance(traces, Mapping):
         return {rank: traces[rank] for rank in sorted(traces)}
     if isinstance(traces, Trace):
         return {0: traces}
-    if not isinstance(traces, str | os.PathLike):
-        return dict(enumerate(traces))
-    text = os.fspath(traces)
-    if Path(text).is_dir():
-        raise ConfigError(f"{text}: is a folder; name its files, e.g. '{Path(text) / 'prefix.%d.et'}'")
-    if not Path(text).exists() and _RANK_PLACE.search(text):
-        return dict(_files_of_pattern(text, num_ranks))
-    paths = expand_paths([text])
-    named = [_RANK_NAME.fullmatch(path.name) for path in paths]
-    if len(paths) > 1 and all(named):
-        return {int(match["rank"]): path for match, path in zip(named, paths, strict=True) if match}
-    return dict(enumerate(paths))
+    if isinstance(traces, str | os.PathLike):
+        return files_by_rank([traces], num_ranks)
+    return dict(enumerate(traces))
+
+
+def _pattern(text: str) -> str | None:
+    """Return the name with %d that a text stands for, if it does."""
+    if Path(text).is_file():
+        return None
+    if Path(f"{text}.0.et").is_file():
+        return f"{text}.%d.et"
+    return text if _RANK_PLACE.search(text) else None
 
 
 def _files_of_pattern(pattern: str, num_ranks: int | None) -> dict[int, Path]:
@@ -117,7 +146,7 @@ def _files_of_pattern(pattern: str, num_ranks: int | None) -> dict[int, Path]:
     before, after = pattern[: place.start()], pattern[place.end() :]
     width = int(place[1] or 0)
     found = {}
-    for path in glob.glob(f"{glob.escape(before)}*{glob.escape(after)}"):
+    for path in glob.glob(f"{glob.escape(before)}*{glob.escape(after)}"):  # noqa: PTH207  (as above)
         number = path[len(before) : len(path) - len(after)]
         if number.isascii() and number.isdigit() and number == f"{int(number):0{width}d}":
             found[int(number)] = Path(path)
@@ -126,14 +155,14 @@ def _files_of_pattern(pattern: str, num_ranks: int | None) -> dict[int, Path]:
     return dict(sorted(found.items()))
 
 
-def _in_rank_order(paths: list[Path]) -> list[Path]:
-    """Sort by rank if all are named prefix.RANK.et with one prefix; shells put 10 before 2."""
-    matches = [_RANK_NAME.fullmatch(path.name) for path in paths]
-    ranked = [(int(match["rank"]), path) for match, path in zip(matches, paths, strict=True) if match]
-    families = {(path.parent, match["prefix"]) for match, path in zip(matches, paths, strict=True) if match}
-    if len(ranked) == len(paths) and len(families) == 1 and len({rank for rank, _ in ranked}) == len(ranked):
-        return [path for _, path in sorted(ranked)]
-    return paths
+def _ranks_in_names(paths: list[Path]) -> list[int] | None:
+    """Ranks of files named prefix.RANK.et with one prefix, as a shell puts 10 before 2; None if they are not."""
+    matches = [match for path in paths if (match := _RANK_NAME.fullmatch(path.name))]
+    families = {(path.parent, match["prefix"]) for path, match in zip(paths, matches, strict=False)}
+    ranks = [int(match["rank"]) for match in matches]
+    if len(paths) < 2 or len(matches) < len(paths) or len(families) > 1 or len(set(ranks)) < len(ranks):
+        return None
+    return ranks
 
 
 def _check_ranks(found: Mapping[int, object], num_ranks: int | None, name: str) -> None:
@@ -158,10 +187,6 @@ def _ranges(numbers: list[int]) -> str:
         else:
             parts.append([number])
     return ", ".join("-".join(map(str, part)) for part in parts)
-
-
-def _describe(traces: RankTraces) -> str:
-    return os.fspath(traces) if isinstance(traces, str | os.PathLike) else "traces"
 
 
 def _identity(source: TraceSource) -> tuple[str, int, int]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Times = npt.NDArray[np.uint64]
 
-_RANK_COLUMNS = ("finish_ns", "compute_ns", "comm_ns", "exposed_comm_ns", "idle_ns", "cpu_ns", "memory_ns")
+RANK_COLUMNS = ("finish_ns", "compute_ns", "comm_ns", "exposed_comm_ns", "idle_ns", "cpu_ns", "memory_ns")
+"""Names of the times that a result has for each rank."""
 # More ranks than this are summed up instead of listed.
 _LISTED_RANKS = 16
 
@@ -42,8 +43,8 @@ class Result:
         traces: the traces simulated, one a rank.
     """
 
-    def __init__(self, native: _core.SimulationResult, traces: list[Trace]) -> None:
-        """Take over what the core returned for these traces; `simulate` calls it."""
+    def __init__(self, native: _core.SimulationResult, traces: list[Trace], warnings: list[str]) -> None:
+        """Take over what the core returned for these traces, and more warnings; `simulate` calls it."""
         self._native = native
         self.traces = traces
         self.finish_ns: Times = native.finish_ns
@@ -53,7 +54,7 @@ class Result:
         self.idle_ns: Times = native.idle_ns
         self.cpu_ns: Times = native.cpu_ns
         self.memory_ns: Times = native.memory_ns
-        self.warnings: list[str] = list(native.warnings)
+        self.warnings: list[str] = [*native.warnings, *warnings]
         self.messages: int = native.messages
         self.events: int = native.events
 
@@ -73,7 +74,7 @@ class Result:
     def ranks(self) -> dict[str, npt.NDArray[Any]]:
         """Table with a row for each rank: `rank` and the times."""
         numbers = np.arange(self.num_ranks, dtype=np.uint32)
-        return {"rank": numbers} | {name: getattr(self, name) for name in _RANK_COLUMNS}
+        return {"rank": numbers} | {name: getattr(self, name) for name in RANK_COLUMNS}
 
     def nodes(self) -> dict[str, npt.NDArray[Any]]:
         """Table with a row for each completed node, by rank and then by place in the file.
@@ -150,12 +151,12 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the times of each rank, as plain lists for JSON."""
-        times = {name: getattr(self, name).tolist() for name in _RANK_COLUMNS}
+        times = {name: getattr(self, name).tolist() for name in RANK_COLUMNS}
         return {"num_ranks": self.num_ranks, "total_ns": self.total_ns, **times, "warnings": self.warnings}
 
     def summary(self) -> str:
         """Return a table for people: a line for each rank, or of many ranks the extremes and the mean."""
-        header = ["rank", *(name.removesuffix("_ns").replace("_", " ") for name in _RANK_COLUMNS)]
+        header = ["rank", *(name.removesuffix("_ns").replace("_", " ") for name in RANK_COLUMNS)]
         rows = [header, *self.summary_rows()]
         widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
@@ -164,11 +165,17 @@ class Result:
 
     def summary_rows(self) -> list[list[str]]:
         """Cells of the table that `summary` prints, without its header."""
-        columns = [getattr(self, name) for name in _RANK_COLUMNS]
+        columns = [getattr(self, name) for name in RANK_COLUMNS]
         if self.num_ranks <= _LISTED_RANKS:
-            return [[str(rank), *(format_time(int(column[rank])) for column in columns)] for rank in range(self.num_ranks)]
-        measures = {"min": np.min, "mean": np.mean, "max": np.max}
-        return [[name, *(format_time(int(measure(column))) for column in columns)] for name, measure in measures.items()]
+            return [
+                [str(rank), *(format_time(int(column[rank])) for column in columns)] for rank in range(self.num_ranks)
+            ]
+        measures = {
+            "min": [column.min() for column in columns],
+            "mean": [column.mean() for column in columns],
+            "max": [column.max() for column in columns],
+        }
+        return [[name, *(format_time(int(value)) for value in values)] for name, values in measures.items()]
 
     def _rank_bounds(self) -> list[tuple[int, int]]:
         """Where each rank's nodes begin and end in the node columns, which are ordered by rank."""

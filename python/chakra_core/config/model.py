@@ -33,6 +33,8 @@ class ConfigModel(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
+        # Most runs use some of the models, and building one takes longer than importing the rest.
+        defer_build=True,
     )
 
     required_in_file: ClassVar[tuple[str, ...]] = ()

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "chakra_core/errors.hpp"
+#include "chakra_core/simulator.hpp"
+
+namespace py = pybind11;
+using namespace pybind11::literals;
+
+namespace chakra::bindings {
+
+namespace {
+
+using NamedRanks = std::pair<std::string, std::vector<std::uint32_t>>;
+
+Network make_network(const std::vector<std::string>& topology, const std::vector<std::uint32_t>& npus,
+                     const std::vector<double>& bandwidth, const std::vector<double>& latency) {
+  const std::size_t size = topology.size();
+  if (npus.size() != size || bandwidth.size() != size || latency.size() != size) {
+    throw ConfigError("the network's lists have different lengths: topology " + std::to_string(size) + ", npus_count " +
+                      std::to_string(npus.size()) + ", bandwidth " + std::to_string(bandwidth.size()) + ", latency " +
+                      std::to_string(latency.size()) + "; each needs one entry a dimension");
+  }
+  std::vector<Dimension> dimensions;
+  for (std::size_t d = 0; d < size; ++d) {
+    const auto kind = parse_topology(topology[d]);
+    if (!kind) {
+      throw ConfigError("unknown topology \"" + topology[d] + "\"; known are Ring, FullyConnected, Switch");
+    }
+    dimensions.push_back({*kind, npus[d], bandwidth[d], latency[d]});
+  }
+  return Network(std::move(dimensions));
+}
+
+template <class Member>
+auto network_column(Member member) {
+  return [member](const Network& self) {
+    py::list list;
+    for (const Dimension& dimension : self.dimensions()) list.append(dimension.*member);
+    return list;
+  };
+}
+
+std::uint64_t checked_delay(const Network& self, std::uint32_t src, std::uint32_t dst, std::uint64_t bytes,
+                            bool parity) {
+  if (src >= self.npus() || dst >= self.npus()) {
+    throw ConfigError("NPUs " + std::to_string(src) + " and " + std::to_string(dst) + ": the network has " +
+                      std::to_string(self.npus()));
+  }
+  return self.delay(src, dst, bytes, parity ? DelayRule::first_dimension : DelayRule::cut_through);
+}
+
+void bind_network(py::module_& module) {
+  py::class_<Network>(module, "Network", "Dimensions of a network; NPU ids count with dimension 0 fastest.")
+      .def(py::init(&make_network), "topology"_a, "npus"_a, "bandwidth"_a, "latency"_a,
+           "One entry a dimension: \"Ring\", \"FullyConnected\" or \"Switch\"; NPUs; GB/s of 2**30 bytes; ns.")
+      .def_property_readonly("topology",
+                             [](const Network& self) {
+                               std::vector<std::string> names;
+                               for (const Dimension& d : self.dimensions()) names.emplace_back(to_string(d.topology));
+                               return names;
+                             })
+      .def_property_readonly("npus_count", network_column(&Dimension::npus), "NPUs of each dimension.")
+      .def_property_readonly("bandwidth", network_column(&Dimension::bandwidth_gbps), "GB/s of 2**30 bytes.")
+      .def_property_readonly("latency", network_column(&Dimension::latency_ns), "ns.")
+      .def_property_readonly("npus", &Network::npus, "NPUs of the whole network.")
+      .def_property_readonly("dimensions", [](const Network& self) { return self.dimensions().size(); })
+      .def(
+          "coordinates",
+          [](const Network& self, std::uint32_t npu) {
+            if (npu >= self.npus()) {
+              throw ConfigError("NPU " + std::to_string(npu) + ": the network has " + std::to_string(self.npus()));
+            }
+            return self.coordinates(npu);
+          },
+          "npu"_a)
+      .def("delay", &checked_delay, "src"_a, "dst"_a, "bytes"_a, "parity"_a = false,
+           "ns from sending to arrival when nobody else sends.");
+}
+
+std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names) {
+  std::vector<Algorithm> list;
+  for (const std::string& name : names) list.push_back(parse_algorithm(name));
+  return list;
+}
+
+std::vector<std::string> algorithm_names(const std::vector<Algorithm>& list) {
+  std::vector<std::string> names;
+  for (const Algorithm& algorithm : list) names.push_back(to_string(algorithm));
+  return names;
+}
+
+SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t active_chunks, std::uint32_t splits,
+                         const std::vector<std::string>& all_reduce, const std::vector<std::string>& all_gather,
+                         const std::vector<std::string>& reduce_scatter, const std::vector<std::string>& all_to_all,
+                         const std::string& optimization, double local_mem_bw, double peak_perf, bool roofline_enabled,
+                         bool replay_only) {
+  SystemConfig system;
+  system.endpoint_delay_ns = endpoint_delay;
+  system.active_chunks_per_dimension = active_chunks;
+  system.preferred_dataset_splits = splits;
+  system.all_reduce = parse_algorithms(all_reduce);
+  system.all_gather = parse_algorithms(all_gather);
+  system.reduce_scatter = parse_algorithms(reduce_scatter);
+  system.all_to_all = parse_algorithms(all_to_all);
+  system.collective_optimization = parse_collective_optimization(optimization);
+  system.local_mem_bw = local_mem_bw;
+  system.peak_perf = peak_perf;
+  system.roofline_enabled = roofline_enabled;
+  system.replay_only = replay_only;
+  system.validate();
+  return system;
+}
+
+void bind_system(py::module_& module) {
+  const std::vector<std::string> ring{"ring"};
+  py::class_<SystemConfig>(module, "SystemConfig", "What ASTRA-sim's system file says.")
+      .def(py::init(&make_system), py::kw_only(), "endpoint_delay"_a = py::none(), "active_chunks_per_dimension"_a = 1,
+           "preferred_dataset_splits"_a = 1, "all_reduce_implementation"_a = ring, "all_gather_implementation"_a = ring,
+           "reduce_scatter_implementation"_a = ring, "all_to_all_implementation"_a = ring,
+           "collective_optimization"_a = "baseline", "local_mem_bw"_a = 0.0, "peak_perf"_a = 0.0,
+           "roofline_enabled"_a = false, "replay_only"_a = false)
+      .def_readonly("endpoint_delay", &SystemConfig::endpoint_delay_ns)
+      .def_readonly("active_chunks_per_dimension", &SystemConfig::active_chunks_per_dimension)
+      .def_readonly("preferred_dataset_splits", &SystemConfig::preferred_dataset_splits)
+      .def_property_readonly("all_reduce_implementation",
+                             [](const SystemConfig& self) { return algorithm_names(self.all_reduce); })
+      .def_property_readonly("all_gather_implementation",
+                             [](const SystemConfig& self) { return algorithm_names(self.all_gather); })
+      .def_property_readonly("reduce_scatter_implementation",
+                             [](const SystemConfig& self) { return algorithm_names(self.reduce_scatter); })
+      .def_property_readonly("all_to_all_implementation",
+                             [](const SystemConfig& self) { return algorithm_names(self.all_to_all); })
+      .def_property_readonly("collective_optimization",
+                             [](const SystemConfig& self) {
+                               const bool aware =
+                                   self.collective_optimization == CollectiveOptimization::local_bw_aware;
+                               return aware ? "localBWAware" : "baseline";
+                             })
+      .def_readonly("local_mem_bw", &SystemConfig::local_mem_bw)
+      .def_readonly("peak_perf", &SystemConfig::peak_perf)
+      .def_readonly("roofline_enabled", &SystemConfig::roofline_enabled)
+      .def_readonly("replay_only", &SystemConfig::replay_only);
+}
+
+void bind_memory(py::module_& module) {
+  py::class_<MemoryConfig>(module, "MemoryConfig", "What ASTRA-sim's remote-memory file says.")
+      .def(py::init([](const std::string& type, std::uint64_t latency_ns, std::uint64_t bandwidth,
+                       std::uint32_t num_nodes, std::uint32_t num_npus_per_node) {
+             return MemoryConfig{parse_memory_type(type), latency_ns, bandwidth, num_nodes, num_npus_per_node};
+           }),
+           py::kw_only(), "memory_type"_a = "NO_MEMORY_EXPANSION", "latency_ns"_a = 0, "bandwidth"_a = 0,
+           "num_nodes"_a = 1, "num_npus_per_node"_a = 1)
+      .def_property_readonly("memory_type", [](const MemoryConfig& self) { return std::string(to_string(self.type)); })
+      .def_readonly("latency_ns", &MemoryConfig::latency_ns)
+      .def_readonly("bandwidth", &MemoryConfig::bandwidth_gbps)
+      .def_readonly("num_nodes", &MemoryConfig::num_nodes)
+      .def_readonly("num_npus_per_node", &MemoryConfig::num_npus_per_node);
+}
+
+template <class Value>
+auto result_column(std::vector<Value> SimulationResult::*column) {
+  return [column](const py::object& self) {
+    return view(std::span<const Value>(self.cast<const SimulationResult&>().*column), self);
+  };
+}
+
+py::array_t<std::uint8_t> resource_column(const py::object& self) {
+  const auto& resources = self.cast<const SimulationResult&>().node_resource;
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(resources.data());
+  return view(std::span<const std::uint8_t>(bytes, resources.size()), self);
+}
+
+void bind_result(py::module_& module) {
+  py::class_<SimulationResult> result(module, "SimulationResult", "Times of a simulated run, in ns, as columns.");
+  result.def_property_readonly("finish_ns", result_column(&SimulationResult::finish_ns))
+      .def_property_readonly("compute_ns", result_column(&SimulationResult::compute_ns))
+      .def_property_readonly("comm_ns", result_column(&SimulationResult::comm_ns))
+      .def_property_readonly("exposed_comm_ns", result_column(&SimulationResult::exposed_comm_ns))
+      .def_property_readonly("idle_ns", result_column(&SimulationResult::idle_ns))
+      .def_property_readonly("cpu_ns", result_column(&SimulationResult::cpu_ns))
+      .def_property_readonly("memory_ns", result_column(&SimulationResult::memory_ns))
+      .def_property_readonly("finish_minus_compute_ns", result_column(&SimulationResult::finish_minus_compute_ns))
+      .def_property_readonly("node_rank", result_column(&SimulationResult::node_rank))
+      .def_property_readonly("node_row", result_column(&SimulationResult::node_row))
+      .def_property_readonly("node_start_ns", result_column(&SimulationResult::node_start_ns))
+      .def_property_readonly("node_end_ns", result_column(&SimulationResult::node_end_ns))
+      .def_property_readonly("node_resource", &resource_column, "Indices into RESOURCES (uint8).")
+      .def_readonly("warnings", &SimulationResult::warnings)
+      .def_readonly("messages", &SimulationResult::messages)
+      .def_readonly("events", &SimulationResult::events);
+  result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
+}
+
+std::unique_ptr<SimulationResult> run(const std::vector<TracePtr>& traces, const Network& network,
+                                      const SystemConfig& system, const MemoryConfig& memory,
+                                      std::vector<NamedRanks> groups, bool parity, bool congestion,
+                                      std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
+                                      double injection_scale, bool groups_as_listed, bool record_nodes,
+                                      Progress* progress) {
+  const py::gil_scoped_release release;
+  SimulationConfig config{.network = network, .system = system, .memory = memory};
+  for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
+  config.parity = parity;
+  config.congestion = congestion;
+  config.groups_as_listed = groups_as_listed;
+  config.num_queues_per_dim = num_queues_per_dim;
+  config.rendezvous_protocol = rendezvous_protocol;
+  config.injection_scale = injection_scale;
+  config.record_nodes = record_nodes;
+  return std::make_unique<SimulationResult>(simulate(traces, config, progress));
+}
+
+}  // namespace
+
+void bind_sim(py::module_& module) {
+  bind_network(module);
+  bind_system(module);
+  bind_memory(module);
+  bind_result(module);
+  module.def(
+      "simulate",
+      [](const std::vector<std::shared_ptr<Trace>>& traces, const Network& network, const SystemConfig& system,
+         const MemoryConfig& memory, std::vector<NamedRanks> groups, bool parity, bool congestion,
+         std::uint32_t num_queues_per_dim, bool rendezvous_protocol, double injection_scale, bool groups_as_listed,
+         bool record_nodes, Progress* progress) {
+        return run({traces.begin(), traces.end()}, network, system, memory, std::move(groups), parity, congestion,
+                   num_queues_per_dim, rendezvous_protocol, injection_scale, groups_as_listed, record_nodes, progress);
+      },
+      "traces"_a, "network"_a, "system"_a, py::kw_only(), py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"),
+      "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false, "congestion"_a = false, "num_queues_per_dim"_a = 1,
+      "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0, "groups_as_listed"_a = false, "record_nodes"_a = true,
+      "progress"_a = py::none(),
+      "Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), "
+      "DependencyError (a cycle).");
+}
+
+}  // namespace chakra::bindings

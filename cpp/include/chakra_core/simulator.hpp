@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "chakra_core/network.hpp"
+#include "chakra_core/progress.hpp"
+#include "chakra_core/system_config.hpp"
+#include "chakra_core/trace.hpp"
+
+namespace chakra {
+
+/// Ranks that a node's pg_name stands for.
+struct ProcessGroup {
+  std::string name;
+  std::vector<std::uint32_t> ranks;
+};
+
+struct SimulationConfig {
+  Network network;
+  SystemConfig system = {};
+  MemoryConfig memory = {};
+  /// No pg_name, "" and "0" are all ranks, unless the list has a group of that name.
+  std::vector<ProcessGroup> groups = {};
+
+  /// The integers of ASTRA-sim, defects included. Otherwise what is right.
+  bool parity = false;
+  /// Messages queue for links.
+  bool congestion = false;
+  /// Ring order of a group: as its ranks are listed instead of ascending. Always so in parity mode.
+  bool groups_as_listed = false;
+  std::uint32_t num_queues_per_dim = 1;
+  bool rendezvous_protocol = false;
+  double injection_scale = 1;
+
+  /// Keep start and end of every node.
+  bool record_nodes = true;
+};
+
+/// What a node occupied while it ran.
+enum class Resource : std::uint8_t { none, cpu, compute, comm, memory };
+
+/// Per-rank columns have one entry a rank; node columns one a completed node, by (rank, row).
+struct SimulationResult {
+  std::vector<std::uint64_t> finish_ns;
+  std::vector<std::uint64_t> compute_ns;  ///< some device computation ran
+  std::vector<std::uint64_t> comm_ns;     ///< some communication was in flight
+  /// Communication was in flight and no device computation ran; in parity mode finish_minus_compute_ns.
+  std::vector<std::uint64_t> exposed_comm_ns;
+  std::vector<std::uint64_t> idle_ns;    ///< nothing ran, before the rank finished
+  std::vector<std::uint64_t> cpu_ns;     ///< some host computation ran
+  std::vector<std::uint64_t> memory_ns;  ///< some remote-memory access ran
+  /// ASTRA-sim's "exposed communication": finish minus all device durations, modulo 2^64.
+  std::vector<std::uint64_t> finish_minus_compute_ns;
+
+  std::vector<std::uint32_t> node_rank;
+  std::vector<NodeIndex> node_row;
+  std::vector<std::uint64_t> node_start_ns;
+  std::vector<std::uint64_t> node_end_ns;
+  std::vector<Resource> node_resource;
+
+  std::vector<std::string> warnings;  ///< one line a kind, with its count
+  std::uint64_t messages = 0;         ///< messages that were simulated one by one
+  std::uint64_t events = 0;
+};
+
+/// Runs one trace a rank to its end. The same trace may stand for several ranks.
+///
+/// Throws ConfigError (a configuration that does not fit itself or the traces), DependencyError (a
+/// cycle), SimulationError (a node that cannot be run; or nothing can go on: the message says for
+/// each rank which nodes are left and what they wait for).
+/// `progress` counts completed nodes; setting its `cancel` ends the run with a SimulationError.
+SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config,
+                          Progress* progress = nullptr);
+
+}  // namespace chakra

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "pytorch/json_records.hpp"
+
+#include <utility>
+
+namespace chakra::pytorch {
+
+namespace {
+
+std::string place_of(const FormatError& error) {
+  return error.location().offset ? place_text(*error.location().offset) : std::string();
+}
+
+}  // namespace
+
+std::string place_text(std::uint64_t offset) { return "byte " + std::to_string(offset); }
+
+JsonRecords::JsonRecords(io::ByteStream& stream, io::JsonScanner& scanner, RecordFormat format, ReadReport& report,
+                         Progress* progress)
+    : stream_(stream), scanner_(scanner), format_(std::move(format)), report_(report), progress_(progress) {}
+
+void JsonRecords::read(const ReadRecord& read_record, const ReadMember& read_member) {
+  if (progress_ != nullptr) {
+    progress_->total = stream_.source_size();
+  }
+  try {
+    read_document(read_record, read_member);
+  } catch (const WrongTraceKind&) {
+    throw;
+  } catch (const FormatError& error) {
+    if (!scanner_.recovering()) {
+      throw;
+    }
+    recover_document(error, read_record, read_member);
+  }
+  report_faults();
+  if (progress_ != nullptr) {
+    progress_->done = stream_.source_size();
+  }
+}
+
+void JsonRecords::read_document(const ReadRecord& read_record, const ReadMember& read_member) {
+  if (scanner_.at_end()) {
+    scanner_.fail("the file is empty");
+  }
+  if (scanner_.peek() == io::JsonKind::array) {
+    if (!format_.bare_list) {
+      throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
+                           "the file is a bare list, as some device traces (Kineto) are; an object with \"" +
+                               format_.list + "\" belongs here");
+    }
+    scanner_.enter_array();
+    read_list(read_record);
+  } else {
+    scanner_.enter_object();
+    read_members(read_record, read_member);
+  }
+  if (!list_seen_) {
+    scanner_.fail("the file has no \"" + format_.list + "\"; it is no trace of this kind");
+  }
+  if (!cut_off_) {
+    scanner_.finish();
+  }
+}
+
+void JsonRecords::recover_document(const FormatError& error, const ReadRecord& read_record,
+                                   const ReadMember& read_member) {
+  if (!list_seen_) {
+    if (!scanner_.find_records({format_.first_key, format_.after_keys, format_.first_key == format_.ambiguous_key})) {
+      throw error;
+    }
+    report_.add("damage before the first " + format_.record, place_of(error));
+    try {
+      read_list(read_record);
+      read_members(read_record, read_member);
+      return;
+    } catch (const FormatError& later) {
+      report_.add("damage after the last " + format_.record, place_of(later));
+      return;
+    }
+  }
+  report_.add("damage after the last " + format_.record, place_of(error));
+}
+
+void JsonRecords::read_members(const ReadRecord& read_record, const ReadMember& read_member) {
+  std::string_view key;
+  while (!cut_off_ && scanner_.next_key(key)) {
+    if (key == format_.list) {
+      scanner_.enter_array();
+      read_list(read_record);
+    } else {
+      read_member(scanner_, key);
+    }
+  }
+}
+
+/// Reads the elements of the list that was entered, and its end.
+void JsonRecords::read_list(const ReadRecord& read_record) {
+  list_seen_ = true;
+  set_shape(format_.first_key);
+  for (;;) {
+    try {
+      read_elements(read_record);
+      return;
+    } catch (const FormatError& error) {
+      if (!scanner_.recovering()) {
+        throw;
+      }
+      const bool lost = std::exchange(in_record_, false);
+      report_.add(lost ? "lost " + format_.record : "damage between two " + format_.record + "s", place_of(error));
+      if (!scanner_.resync()) {
+        report_.add("the file ends early", place_text(scanner_.offset()));
+        cut_off_ = true;
+        return;
+      }
+    }
+  }
+}
+
+void JsonRecords::read_elements(const ReadRecord& read_record) {
+  while (scanner_.next_element()) {
+    in_record_ = true;
+    if (records_++ == 0) {
+      if (std::string first_key = scanner_.peek_first_key(); !first_key.empty()) {
+        set_shape(std::move(first_key));
+      }
+    }
+    read_record(scanner_);
+    in_record_ = false;
+    if (records_ % 256 == 0) {
+      look_at_progress();
+    }
+  }
+}
+
+void JsonRecords::set_shape(std::string first_key) {
+  const bool nested = first_key == format_.ambiguous_key;
+  scanner_.set_record_shape({std::move(first_key), format_.after_keys, nested});
+}
+
+void JsonRecords::look_at_progress() {
+  if (progress_ == nullptr) {
+    return;
+  }
+  progress_->done = stream_.source_position();
+  if (progress_->cancel) {
+    throw Cancelled();
+  }
+}
+
+void JsonRecords::report_faults() {
+  for (std::size_t i = 0; i < io::json_fault_count; ++i) {
+    const auto fault = static_cast<io::JsonFault>(i);
+    if (const io::JsonFaults::Entry& entry = scanner_.faults()[fault]; entry.count > 0) {
+      report_.add(io::to_string(fault), place_text(entry.offset), entry.count);
+    }
+  }
+}
+
+}  // namespace chakra::pytorch

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "chakra_core/et_file.hpp"
+#include "chakra_core/progress.hpp"
+
+namespace chakra::pytorch {
+
+struct ReadOptions {
+  OnError on_error = OnError::strict;
+  Progress* progress = nullptr;  ///< optional; counts bytes of the file as it lies on disk
+};
+
+}  // namespace chakra::pytorch

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+#include "sim/node_runner.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "chakra_core/errors.hpp"
+
+namespace chakra::sim {
+
+namespace {
+
+constexpr std::int64_t parity_tag_range = 500'000'000;
+
+/// User tags keep below the bits that mark collectives and control messages.
+constexpr std::uint64_t user_tag_mask = (std::uint64_t{1} << 61) - 1;
+
+bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
+
+/// Neither computation, memory access nor communication: nothing to be done.
+bool is_empty(NodeType type) { return !is_memory(type) && !is_communication(type) && type != NodeType::comp; }
+
+constexpr auto later_id = std::greater<>{};
+
+}  // namespace
+
+NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+                       Kernel& kernel, Transport& transport, CollectiveRunner& collectives, SimulationResult& result,
+                       Progress* progress)
+    : traces_(traces),
+      config_(config),
+      groups_(groups),
+      kernel_(kernel),
+      transport_(transport),
+      collectives_(collectives),
+      result_(result),
+      progress_(progress),
+      memory_(config.memory, config.network.npus()) {
+  std::size_t nodes = 0;
+  ranks_.reserve(traces.size());
+  for (const TracePtr& trace : traces) {
+    ranks_.emplace_back(trace).first_node = nodes;
+    nodes += trace->size();
+  }
+  if (progress != nullptr) progress->total = nodes;
+  if (!config.record_nodes) return;
+  result.node_start_ns.resize(nodes);
+  result.node_end_ns.resize(nodes);
+  result.node_resource.resize(nodes);
+  // A node that never completes keeps this mark.
+  result.node_row.assign(nodes, ~NodeIndex{0});
+}
+
+bool NodeRunner::Rank::is_through() const noexcept {
+  return running_count == 0 && std::all_of(ready.begin(), ready.end(), [](const auto& heap) { return heap.empty(); });
+}
+
+// ---- slots
+
+bool NodeRunner::on_cpu(const Trace& trace, NodeIndex row) const { return trace.is_cpu_op().value_or(row, 0) != 0; }
+
+SlotKind NodeRunner::slot_of(const Trace& trace, NodeIndex row) const {
+  const NodeType type = trace.types()[row];
+  if (!config_.parity && is_empty(type) && !config_.system.replay_only) return SlotKind::always;
+  if (on_cpu(trace, row) && (config_.parity || !is_communication(type))) return SlotKind::cpu;
+  if (type == NodeType::comp) return SlotKind::compute;
+  return type == NodeType::comm_recv ? SlotKind::always : SlotKind::comm;
+}
+
+Resource NodeRunner::resource_of(const Trace& trace, NodeIndex row) const {
+  const NodeType type = trace.types()[row];
+  if (is_communication(type)) return Resource::comm;
+  if (is_memory(type)) return Resource::memory;
+  if (type != NodeType::comp) return Resource::none;
+  return on_cpu(trace, row) ? Resource::cpu : Resource::compute;
+}
+
+void NodeRunner::take_ready(Rank& rank) {
+  while (rank.feeder.ready() > 0) make_ready(rank, *rank.feeder.pop());
+}
+
+void NodeRunner::make_ready(Rank& rank, NodeIndex row) {
+  const Trace& trace = rank.feeder.trace();
+  std::vector<Ready>& heap = rank.ready[static_cast<std::size_t>(slot_of(trace, row))];
+  heap.emplace_back(trace.ids()[row], row);
+  std::push_heap(heap.begin(), heap.end(), later_id);
+}
+
+// ---- the walk
+
+void NodeRunner::start() {
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    take_ready(ranks_[r]);
+    walk(r);
+    check_finished(ranks_[r]);
+  }
+}
+
+/// Issues the ready nodes whose slot is free, smallest id first. What becomes ready on the way waits
+/// for the next completion in parity mode.
+void NodeRunner::walk(std::uint32_t r) {
+  Rank& rank = ranks_[r];
+  for (;;) {
+    std::vector<Ready>* best = nullptr;
+    for (std::size_t kind = 0; kind < slot_kinds; ++kind) {
+      std::vector<Ready>& heap = rank.ready[kind];
+      if (rank.busy[kind] || heap.empty()) continue;
+      if (best == nullptr || heap.front().first < best->front().first) best = &heap;
+    }
+    if (best == nullptr) break;
+    std::pop_heap(best->begin(), best->end(), later_id);
+    const NodeIndex row = best->back().second;
+    best->pop_back();
+    issue(r, row);
+    if (!config_.parity) take_ready(rank);
+  }
+  take_ready(rank);
+}
+
+void NodeRunner::check_finished(Rank& rank) {
+  if (rank.is_through()) rank.finish_ns = kernel_.now();
+}
+
+// ---- begin and end of a node
+
+void NodeRunner::begin(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
+  const SlotKind slot = slot_of(*traces_[r], row);
+  if (slot != SlotKind::always) rank.busy[static_cast<std::size_t>(slot)] = true;
+  rank.running[row] = true;
+  ++rank.running_count;
+  rank.clock.begin(resource_of(*traces_[r], row), kernel_.now());
+  record_start(r, row);
+}
+
+void NodeRunner::complete(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
+  const SlotKind slot = slot_of(*traces_[r], row);
+  rank.busy[static_cast<std::size_t>(slot)] = false;
+  rank.running[row] = false;
+  --rank.running_count;
+  rank.clock.end(resource_of(*traces_[r], row), kernel_.now());
+  record_end(r, row);
+  rank.feeder.complete(row);
+  take_ready(rank);
+  walk(r);
+  check_finished(rank);
+}
+
+/// Done without taking time or a slot, and without another walk.
+void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
+  record_start(r, row);
+  record_end(r, row);
+  ranks_[r].feeder.complete(row);
+}
+
+void NodeRunner::run_for(std::uint32_t r, NodeIndex row, std::uint64_t duration_ns) {
+  begin(r, row);
+  kernel_.act_after(r, duration_ns, {0, row, 1, ActionKind::node_end});
+}
+
+void NodeRunner::act(std::uint32_t r, const Action& action) {
+  complete(r, action.a);
+  if (action.kind == ActionKind::collective_end || !is_memory(traces_[r]->types()[action.a])) return;
+  if (config_.system.replay_only) return;
+  if (const auto next = memory_.finish(r)) {
+    kernel_.act_after(next->rank, next->duration_ns, {0, next->row, 1, ActionKind::node_end});
+  }
+}
+
+// ---- issuing
+
+void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
+  const Trace& trace = *traces_[r];
+  const NodeType type = trace.types()[row];
+  if (config_.parity && is_communication(type) && on_cpu(trace, row)) {
+    fail(r, row, "a communication node with is_cpu_op never runs in ASTRA-sim; run without parity");
+  }
+  if (config_.system.replay_only) {
+    const std::uint64_t duration = recorded_ns(trace, row);
+    if (!on_cpu(trace, row)) ranks_[r].charged_ns += duration;
+    return run_for(r, row, duration);
+  }
+  switch (type) {
+    case NodeType::comp:
+      return issue_compute(r, row);
+    case NodeType::comm_send:
+      return issue_send(r, row);
+    case NodeType::comm_recv:
+      return issue_receive(r, row);
+    case NodeType::comm_coll:
+      return issue_collective(r, row);
+    case NodeType::mem_load:
+    case NodeType::mem_store:
+      return issue_memory(r, row);
+    default:
+      break;
+  }
+  if (config_.parity && type != NodeType::invalid) {
+    fail(r, row, "ASTRA-sim crashes at nodes of this type; run without parity");
+  }
+  finish_now(r, row);
+}
+
+std::uint64_t NodeRunner::recorded_ns(const Trace& trace, NodeIndex row) const {
+  const std::uint64_t duration = trace.duration_ns()[row];
+  return config_.parity ? std::max<std::uint64_t>(duration, 1) : duration;
+}
+
+void NodeRunner::issue_compute(std::uint32_t r, NodeIndex row) {
+  const Trace& trace = *traces_[r];
+  if (on_cpu(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  std::uint64_t duration = 0;
+  if (config_.system.roofline_enabled) {
+    if (config_.parity && required(r, row, IntegerAttribute::tensor_size) == 0) return finish_now(r, row);
+    duration = roofline_ns(r, row);
+  } else {
+    duration = recorded_ns(trace, row);
+  }
+  ranks_[r].charged_ns += duration;
+  run_for(r, row, duration);
+}
+
+std::uint64_t NodeRunner::roofline_ns(std::uint32_t r, NodeIndex row) const {
+  const Trace& trace = *traces_[r];
+  const bool modelled =
+      trace.column(IntegerAttribute::num_ops).has(row) || trace.column(IntegerAttribute::tensor_size).has(row);
+  if (!config_.parity && !modelled) return recorded_ns(trace, row);
+  const auto amount = [&](IntegerAttribute attribute) {
+    const bool absent = !config_.parity && !trace.column(attribute).has(row);
+    return absent ? 0.0 : static_cast<double>(required(r, row, attribute));
+  };
+  const double operations = amount(IntegerAttribute::num_ops);
+  const double bytes = amount(IntegerAttribute::tensor_size);
+  const double memory = config_.system.local_mem_bw * 1e9;
+  const double peak = config_.system.peak_perf * 1e12;
+  if (operations == 0 || bytes == 0) {
+    return static_cast<std::uint64_t>(std::max(operations / peak, bytes / memory) * 1e9);
+  }
+  const double performance = std::min(memory * (operations / bytes), peak);
+  return static_cast<std::uint64_t>(operations / performance * 1e9);
+}
+
+void NodeRunner::issue_send(std::uint32_t r, NodeIndex row) {
+  const auto src = traces_[r]->column(IntegerAttribute::comm_src).get(row);
+  if (src && *src != static_cast<std::int64_t>(r)) {
+    fail(r, row, "comm_src is " + std::to_string(*src) + ", but a rank can send from itself only");
+  }
+  const std::uint32_t dst = peer(r, row, IntegerAttribute::comm_dst);
+  const MatchKey key = match_key(r, row, r, dst);
+  begin(r, row);
+  transport_.send(key, {Then::send_done, r, row});
+}
+
+void NodeRunner::issue_receive(std::uint32_t r, NodeIndex row) {
+  const auto dst = traces_[r]->column(IntegerAttribute::comm_dst).get(row);
+  if (dst && *dst != static_cast<std::int64_t>(r)) {
+    fail(r, row, "comm_dst is " + std::to_string(*dst) + ", but a rank can receive for itself only");
+  }
+  const std::uint32_t src = peer(r, row, IntegerAttribute::comm_src);
+  const MatchKey key = match_key(r, row, src, r);
+  begin(r, row);
+  transport_.receive(key, {Then::receive_done, r, row});
+}
+
+std::uint32_t NodeRunner::peer(std::uint32_t r, NodeIndex row, IntegerAttribute attribute) const {
+  const std::uint64_t rank = required(r, row, attribute);
+  if (rank >= config_.network.npus()) {
+    fail(r, row,
+         std::string(to_string(attribute)) + " is " + std::to_string(rank) + ", but the network has " +
+             std::to_string(config_.network.npus()) + " NPUs");
+  }
+  if (config_.parity && rank == r) fail(r, row, "ASTRA-sim crashes at a message to oneself; run without parity");
+  return static_cast<std::uint32_t>(rank);
+}
+
+MatchKey NodeRunner::match_key(std::uint32_t r, NodeIndex row, std::uint32_t src, std::uint32_t dst) const {
+  const std::uint64_t bytes = required(r, row, IntegerAttribute::comm_size);
+  const auto tag = traces_[r]->column(IntegerAttribute::comm_tag).get(row);
+  if (!config_.parity) return {static_cast<std::uint64_t>(tag.value_or(0)) & user_tag_mask, bytes, src, dst};
+  if (!tag) fail(r, row, "no comm_tag, where ASTRA-sim crashes; run without parity");
+  if (bytes == 0) fail(r, row, "a message of 0 bytes, where ASTRA-sim aborts; run without parity");
+  return {static_cast<std::uint64_t>(*tag % parity_tag_range) & user_tag_mask, bytes, src, dst};
+}
+
+void NodeRunner::issue_collective(std::uint32_t r, NodeIndex row) {
+  const Trace& trace = *traces_[r];
+  CollectiveNode node;
+  node.rank = r;
+  node.row = row;
+  node.id = trace.ids()[row];
+  node.type = static_cast<CollectiveType>(required(r, row, IntegerAttribute::comm_type));
+  if (config_.parity && node.type == CollectiveType::broadcast) return run_for(r, row, recorded_ns(trace, row));
+  if (node.type > CollectiveType::barrier) fail(r, row, "unknown collective type " + to_string(node.type));
+  const bool sized = node.type != CollectiveType::barrier || trace.column(IntegerAttribute::comm_size).has(row);
+  if (sized) node.size = required(r, row, IntegerAttribute::comm_size);
+  node.group = group_of(r, row);
+  if (const auto pattern = trace.involved_dim().get(row)) node.involved_dims = trace.string(*pattern);
+  if (config_.parity) {
+    if (Planner::list_index(node.type) == 0 && node.type != CollectiveType::all_reduce) {
+      fail(r, row, "ASTRA-sim crashes at " + to_string(node.type) + "; run without parity");
+    }
+  } else if (trace.column(IntegerAttribute::comm_src).has(row)) {
+    node.root = peer(r, row, IntegerAttribute::comm_src);
+  }
+  begin(r, row);
+  try {
+    collectives_.issue(node);
+  } catch (const ConfigError& error) {
+    fail(r, row, error.what());
+  }
+}
+
+std::uint32_t NodeRunner::group_of(std::uint32_t r, NodeIndex row) const {
+  const auto name = traces_[r]->pg_name().get(row);
+  if (!name) return GroupTable::world;
+  const std::string_view text = traces_[r]->string(*name);
+  const auto group = groups_.find(text);
+  if (!group) {
+    fail(r, row, "pg_name \"" + std::string(text) + "\" is not in the communicator groups (" + groups_.names() + ")");
+  }
+  return *group;
+}
+
+void NodeRunner::issue_memory(std::uint32_t r, NodeIndex row) {
+  if (config_.memory.type == MemoryType::none) {
+    fail(r, row, "a remote-memory access, but memory-type is NO_MEMORY_EXPANSION");
+  }
+  const std::uint64_t bytes = required(r, row, IntegerAttribute::tensor_size);
+  const RemoteMemory::Request request{r, row, memory_.duration_ns(bytes)};
+  begin(r, row);
+  if (memory_.request(request)) kernel_.act_after(r, request.duration_ns, {0, row, 1, ActionKind::node_end});
+}
+
+std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttribute attribute) const {
+  const auto value = traces_[r]->column(attribute).get(row);
+  if (!value) fail(r, row, "attribute " + std::string(to_string(attribute)) + " is missing");
+  if (*value < 0) {
+    fail(r, row,
+         "attribute " + std::string(to_string(attribute)) + " is " + std::to_string(*value) +
+             "; it must not be negative");
+  }
+  return static_cast<std::uint64_t>(*value);
+}
+
+// ---- results
+
+void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
+  if (config_.record_nodes) result_.node_start_ns[ranks_[r].first_node + row] = kernel_.now();
+}
+
+void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
+  if (progress_ != nullptr) progress_->done.fetch_add(1, std::memory_order_relaxed);
+  if (!config_.record_nodes) return;
+  const std::size_t place = ranks_[r].first_node + row;
+  result_.node_end_ns[place] = kernel_.now();
+  result_.node_resource[place] = resource_of(*traces_[r], row);
+  result_.node_row[place] = row;
+}
+
+bool NodeRunner::finished() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& rank) { return rank.is_through(); });
+}
+
+void NodeRunner::collect() {
+  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    if (rank.feeder.remaining() > 0 && !config_.parity) {
+      try {
+        rank.feeder.pop();
+      } catch (const DependencyError& error) {
+        throw DependencyError("rank " + std::to_string(r) + ": " + error.what(), error.nodes());
+      }
+    }
+    const std::uint64_t old_formula = rank.finish_ns - rank.charged_ns;
+    result_.finish_ns.push_back(rank.finish_ns);
+    result_.compute_ns.push_back(rank.clock.busy_ns(Resource::compute));
+    result_.comm_ns.push_back(rank.clock.busy_ns(Resource::comm));
+    result_.exposed_comm_ns.push_back(config_.parity ? old_formula : rank.clock.exposed_ns());
+    result_.idle_ns.push_back(rank.clock.idle_ns());
+    result_.cpu_ns.push_back(rank.clock.busy_ns(Resource::cpu));
+    result_.memory_ns.push_back(rank.clock.busy_ns(Resource::memory));
+    result_.finish_minus_compute_ns.push_back(old_formula);
+    if (config_.record_nodes) result_.node_rank.insert(result_.node_rank.end(), traces_[r]->size(), r);
+  }
+  if (config_.record_nodes) drop_incomplete();
+}
+
+/// Removes the entries of nodes that never completed (parity: on a cycle).
+void NodeRunner::drop_incomplete() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < result_.node_row.size(); ++i) {
+    if (result_.node_row[i] == ~NodeIndex{0}) continue;
+    result_.node_rank[kept] = result_.node_rank[i];
+    result_.node_row[kept] = result_.node_row[i];
+    result_.node_start_ns[kept] = result_.node_start_ns[i];
+    result_.node_end_ns[kept] = result_.node_end_ns[i];
+    result_.node_resource[kept] = result_.node_resource[i];
+    ++kept;
+  }
+  result_.node_rank.resize(kept);
+  result_.node_row.resize(kept);
+  result_.node_start_ns.resize(kept);
+  result_.node_end_ns.resize(kept);
+  result_.node_resource.resize(kept);
+}
+
+std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {
+  std::vector<NodeIndex> rows;
+  const std::vector<bool>& running = ranks_[r].running;
+  for (NodeIndex row = 0; row < running.size(); ++row) {
+    if (running[row]) rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<NodeIndex> NodeRunner::ready(std::uint32_t r) const {
+  std::vector<Ready> all;
+  for (const auto& heap : ranks_[r].ready) all.insert(all.end(), heap.begin(), heap.end());
+  std::sort(all.begin(), all.end());
+  std::vector<NodeIndex> rows;
+  for (const Ready& node : all) rows.push_back(node.second);
+  return rows;
+}
+
+std::string NodeRunner::describe_node(std::uint32_t r, NodeIndex row) const {
+  const Trace& trace = *traces_[r];
+  return "node " + std::to_string(trace.ids()[row]) + " \"" + std::string(trace.name(row)) + "\" (" +
+         to_string(trace.types()[row]) + ")";
+}
+
+std::string NodeRunner::describe(std::uint32_t r, NodeIndex row) const {
+  return "rank " + std::to_string(r) + ": " + describe_node(r, row);
+}
+
+void NodeRunner::fail(std::uint32_t r, NodeIndex row, const std::string& problem) const {
+  throw SimulationError(describe(r, row) + ": " + problem);
+}
+
+}  // namespace chakra::sim

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "chakra_core/feeder.hpp"
+#include "chakra_core/simulator.hpp"
+#include "sim/collective_runner.hpp"
+#include "sim/group_table.hpp"
+#include "sim/kernel.hpp"
+#include "sim/rank_clock.hpp"
+#include "sim/remote_memory.hpp"
+#include "sim/transport.hpp"
+
+namespace chakra::sim {
+
+/// What a node needs to be free before it can be issued.
+enum class SlotKind : std::uint8_t { cpu, compute, comm, always };
+inline constexpr std::size_t slot_kinds = 4;
+
+/// Runs the nodes of all ranks: takes them from the feeders, gives them their slot, hands them to
+/// what carries them out, and completes them.
+class NodeRunner final : public CollectiveListener {
+ public:
+  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
+             Transport& transport, CollectiveRunner& collectives, SimulationResult& result, Progress* progress);
+
+  /// Issues the nodes that are ready at the start, rank by rank.
+  void start();
+  /// An action of kind node_end or collective_end.
+  void act(std::uint32_t rank, const Action& action);
+  void collective_ended(std::uint32_t rank, NodeIndex row) override { complete(rank, row); }
+  /// A send or a receive node is over.
+  void complete(std::uint32_t rank, NodeIndex row);
+
+  /// Every rank is through. Nodes on a cycle count as done in parity mode.
+  bool finished() const;
+  /// Fills the per-rank columns. Throws DependencyError for a cycle, unless parity ignores it.
+  void collect();
+
+  // For the report of a stall.
+  std::uint32_t ranks() const noexcept { return static_cast<std::uint32_t>(ranks_.size()); }
+  const Trace& trace(std::uint32_t rank) const noexcept { return *traces_[rank]; }
+  bool is_unfinished(std::uint32_t rank) const noexcept { return !ranks_[rank].is_through(); }
+  std::size_t remaining(std::uint32_t rank) const noexcept { return ranks_[rank].feeder.remaining(); }
+  std::vector<NodeIndex> running(std::uint32_t rank) const;
+  std::vector<NodeIndex> ready(std::uint32_t rank) const;
+  /// `rank 1: node 5 "grad" (COMM_SEND_NODE)`
+  std::string describe(std::uint32_t rank, NodeIndex row) const;
+  std::string describe_node(std::uint32_t rank, NodeIndex row) const;
+
+ private:
+  using Ready = std::pair<NodeId, NodeIndex>;
+
+  struct Rank {
+    explicit Rank(const TracePtr& trace) : feeder(trace), running(trace->size()) {}
+    bool is_through() const noexcept;
+
+    Feeder feeder;
+    std::array<std::vector<Ready>, slot_kinds> ready = {};  ///< heaps, smallest id on top
+    std::array<bool, slot_kinds> busy = {};
+    std::vector<bool> running;  ///< by row
+    std::size_t running_count = 0;
+    RankClock clock = {};
+    std::uint64_t charged_ns = 0;  ///< parity: durations that are not exposed communication
+    std::uint64_t finish_ns = 0;
+    std::size_t first_node = 0;  ///< in the node columns
+  };
+
+  SlotKind slot_of(const Trace& trace, NodeIndex row) const;
+  Resource resource_of(const Trace& trace, NodeIndex row) const;
+  bool on_cpu(const Trace& trace, NodeIndex row) const;
+  void take_ready(Rank& rank);
+  void make_ready(Rank& rank, NodeIndex row);
+  void walk(std::uint32_t rank);
+  void check_finished(Rank& rank);
+
+  void issue(std::uint32_t rank, NodeIndex row);
+  void begin(std::uint32_t rank, NodeIndex row);
+  void finish_now(std::uint32_t rank, NodeIndex row);
+  void run_for(std::uint32_t rank, NodeIndex row, std::uint64_t duration_ns);
+  void issue_compute(std::uint32_t rank, NodeIndex row);
+  void issue_send(std::uint32_t rank, NodeIndex row);
+  void issue_receive(std::uint32_t rank, NodeIndex row);
+  void issue_collective(std::uint32_t rank, NodeIndex row);
+  void issue_memory(std::uint32_t rank, NodeIndex row);
+  std::uint64_t recorded_ns(const Trace& trace, NodeIndex row) const;
+  std::uint64_t roofline_ns(std::uint32_t rank, NodeIndex row) const;
+  std::uint32_t peer(std::uint32_t rank, NodeIndex row, IntegerAttribute attribute) const;
+  MatchKey match_key(std::uint32_t rank, NodeIndex row, std::uint32_t src, std::uint32_t dst) const;
+  std::uint64_t required(std::uint32_t rank, NodeIndex row, IntegerAttribute attribute) const;
+  std::uint32_t group_of(std::uint32_t rank, NodeIndex row) const;
+  [[noreturn]] void fail(std::uint32_t rank, NodeIndex row, const std::string& problem) const;
+  void record_start(std::uint32_t rank, NodeIndex row);
+  void record_end(std::uint32_t rank, NodeIndex row);
+  void drop_incomplete();
+
+  std::span<const TracePtr> traces_;
+  const SimulationConfig& config_;
+  const GroupTable& groups_;
+  Kernel& kernel_;
+  Transport& transport_;
+  CollectiveRunner& collectives_;
+  SimulationResult& result_;
+  Progress* progress_;
+  RemoteMemory memory_;
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace chakra::sim

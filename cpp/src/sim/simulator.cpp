@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "chakra_core/simulator.hpp"
+
+#include "chakra_core/errors.hpp"
+#include "sim/engine.hpp"
+
+namespace chakra {
+
+namespace {
+
+constexpr std::uint32_t most_queues_per_dim = 1024;
+
+void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
+  const std::uint32_t npus = config.network.npus();
+  if (traces.size() != npus) {
+    throw ConfigError("there are " + std::to_string(traces.size()) + " traces, but the network has " +
+                      std::to_string(npus) + " NPUs; give one trace for each");
+  }
+  for (std::size_t r = 0; r < traces.size(); ++r) {
+    if (traces[r] == nullptr) throw ConfigError("the trace of rank " + std::to_string(r) + " is missing");
+  }
+  config.system.validate();
+  config.memory.validate(npus);
+  if (!config.parity && config.memory.type != MemoryType::none && config.memory.bandwidth_gbps == 0) {
+    throw ConfigError("remote-mem-bw is missing or 0; it must be at least 1");
+  }
+  if (config.num_queues_per_dim == 0 || config.num_queues_per_dim > most_queues_per_dim) {
+    throw ConfigError("num-queues-per-dim is " + std::to_string(config.num_queues_per_dim) + "; it must be 1 to " +
+                      std::to_string(most_queues_per_dim));
+  }
+  if (!(config.injection_scale >= 0) || !(config.injection_scale <= 1e9)) {
+    throw ConfigError("injection-scale is " + std::to_string(config.injection_scale) + "; it must be 0 to 1e9");
+  }
+  if (config.parity && config.congestion && config.network.dimensions().size() > 1) {
+    throw ConfigError("ASTRA-sim's congestion-aware network has one dimension, not " +
+                      std::to_string(config.network.dimensions().size()) + "; run without parity");
+  }
+}
+
+}  // namespace
+
+SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
+  check(traces, config);
+  return sim::Engine(traces, config, progress).run();
+}
+
+}  // namespace chakra

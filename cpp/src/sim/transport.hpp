@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+#include "chakra_core/network.hpp"
+#include "network/route.hpp"
+#include "sim/kernel.hpp"
+#include "sim/mailbox.hpp"
+#include "sim/slot_pool.hpp"
+
+namespace chakra::sim {
+
+struct TransportOptions {
+  bool parity = false;
+  bool congestion = false;
+  bool rendezvous = false;
+};
+
+/// Told when a send or a receive is over.
+class CompletionListener {
+ public:
+  virtual void completed(const Continuation& continuation) = 0;
+
+ protected:
+  ~CompletionListener() = default;
+};
+
+/// Moves messages over the network and matches them with their receives.
+class Transport {
+ public:
+  Transport(const Network& network, const TransportOptions& options, Kernel& kernel, CompletionListener& listener);
+
+  /// `sent` happens when the message has landed, `received` when it has also been matched.
+  void send(const MatchKey& key, const Continuation& sent);
+  void receive(const MatchKey& key, const Continuation& received);
+
+  /// Events of the kernel.
+  void landing(std::uint32_t message);
+  void late_receive(std::uint32_t receive);
+  void hop_arrival(std::uint32_t message);
+  void link_free(std::uint32_t link);
+
+  std::uint64_t messages() const noexcept { return messages_; }
+  const Mailbox& mailbox() const noexcept { return mailbox_; }
+  /// The transfer behind a start_send or post_receive continuation that was found unmatched.
+  const MatchKey& held_key(std::uint32_t held) const noexcept { return held_[held].key; }
+  const Continuation& held_continuation(std::uint32_t held) const noexcept { return held_[held].continuation; }
+
+  /// Set in the tag of the control messages of the rendezvous protocol.
+  static constexpr std::uint64_t control_bit = std::uint64_t{1} << 62;
+
+ private:
+  struct Message {
+    MatchKey key;
+    Continuation sent;
+    std::uint32_t node;  ///< congestion: where it is, or where it is going next
+    std::uint32_t next;  ///< congestion: behind it in the queue for a link
+  };
+  struct Held {
+    MatchKey key;
+    Continuation continuation;
+  };
+  struct Link {
+    Hop hop;
+    std::uint32_t head = none;  ///< messages that wait
+    std::uint32_t tail = none;
+  };
+
+  void start(const MatchKey& key, const Continuation& sent);
+  void post(const MatchKey& key, const Continuation& received);
+  void complete(const Continuation& continuation);
+  void forward(std::uint32_t message);
+  void occupy(std::uint32_t link, std::uint32_t message);
+
+  const Network& network_;
+  TransportOptions options_;
+  Kernel& kernel_;
+  CompletionListener& listener_;
+  Mailbox mailbox_;
+  SlotPool<Message> in_flight_;
+  SlotPool<Continuation> late_;
+  SlotPool<Held> held_;
+  std::unique_ptr<Router> router_;
+  SlotPool<Link> links_;                                   ///< busy links only
+  std::unordered_map<std::uint64_t, std::uint32_t> busy_;  ///< number of a link to its place in links_
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace chakra::sim

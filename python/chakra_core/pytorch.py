@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch records: joining host and device traces, and turning them into an execution trace."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from chakra_core import _core
+
+if TYPE_CHECKING:
+    from chakra_core._core import LinkedTrace, ReplayReport, Trace
+
+Layout: TypeAlias = Literal["exact", "ops"]
+_Path: TypeAlias = "str | os.PathLike[str]"
+
+
+def link(
+    host: _Path | None = None,
+    device: _Path | None = None,
+    *,
+    rank: int | None = None,
+    on_error: Literal["strict", "recover"] = "strict",
+) -> LinkedTrace:
+    """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
+
+    Args:
+        host: the host trace, plain or gzip JSON; None works from the device trace alone.
+        device: the device trace, plain or gzip JSON; None works from the host trace alone.
+        rank: the rank; by default what the device trace says.
+        on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
+
+    Returns:
+        The joined record; its `report` tells how much of both sides was matched.
+
+    Raises:
+        LinkError: the two do not belong together, with what to change in the collection.
+        FormatError, OSError: a file cannot be read.
+    """
+    return _core.link(_text(host), _text(device), rank=rank, on_error=on_error)
+
+
+def convert(
+    linked: LinkedTrace | None = None,
+    *,
+    host: _Path | None = None,
+    device: _Path | None = None,
+    rank: int | None = None,
+    layout: Layout = "exact",
+    on_error: Literal["strict", "recover"] = "strict",
+) -> Trace:
+    """Turn PyTorch records into an execution trace.
+
+    Args:
+        linked: what `link` returned; or give `host`, `device` or both, which are linked first.
+        host: see `link`.
+        device: see `link`.
+        rank: see `link`.
+        layout: "exact" replays to the recorded times; "ops" has one node an operator or kernel.
+        on_error: see `link`.
+
+    Raises:
+        ValueError: both `linked` and files are given, or neither.
+        ConfigError: an unknown layout.
+        LinkError, FormatError, OSError: see `link`.
+    """
+    files_given = host is not None or device is not None
+    if (linked is not None) == files_given:
+        raise ValueError("convert needs either what link returned, or host=, device= or both")
+    if linked is None:
+        linked = link(host, device, rank=rank, on_error=on_error)
+    return _core.convert(linked, layout=layout)
+
+
+def replay(trace: Trace, *, deps: Literal["data", "both"] = "data") -> ReplayReport:
+    """Run a recorded trace by its dependencies and durations alone, and compare with the recorded times.
+
+    Args:
+        trace: a converted trace with recorded start times.
+        deps: which dependencies hold a node back.
+
+    Raises:
+        DependencyError: nodes wait for each other in a cycle.
+    """
+    return _core.replay(trace, deps=deps)
+
+
+def _text(path: _Path | None) -> str | None:
+    return None if path is None else os.fspath(path)
