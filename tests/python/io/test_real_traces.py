@@ -19,9 +19,12 @@ WORKLOADS = SHARED / "reference" / "wl"
 
 
 def is_sound(messages: list[Any]) -> bool:
-    """Ids are unique, and integers stand where integers belong."""
+    """Ids are unique, integers stand where integers belong, and involved dimensions are booleans."""
     integers = {f"{arm}_val" for arm in (*INTEGER_ARMS, "bool")} | {None}
     arms = {a.WhichOneof("value") for message in messages for a in message.attr if a.name in INTEGER_COLUMNS}
+    dims = {a.WhichOneof("value") for message in messages for a in message.attr if a.name == "involved_dim"}
+    if not dims <= {"bool_list", None}:
+        return False
     return len({message.id for message in messages}) == len(messages) and arms <= integers
 
 
