@@ -210,10 +210,6 @@ class DeviceReader {
       trace_.base_time_ns = read_int64(scanner_).value_or(-1);
     } else if (key == "distributedInfo") {
       read_distributed_info();
-    } else if (key == "nodes" || key == "schema") {
-      throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
-                           "this is a host trace (ExecutionTraceObserver, it has \"" + std::string(key) +
-                               "\"); a device trace (Kineto, with \"traceEvents\") belongs here");
     } else {
       scanner_.skip();
     }
@@ -522,6 +518,10 @@ RecordFormat device_format() {
       .after_keys = {"traceName", "displayTimeUnit", "baseTimeNanoseconds", "INFO", "distributedInfo",
                      "deviceProperties", "schemaVersion", "otherData", "metadata"},
       .bare_list = true,
+      .foreign_keys = {"nodes", "schema"},
+      .foreign_problem =
+          "this is a host trace (ExecutionTraceObserver); a device trace (Kineto, with \"traceEvents\") "
+          "belongs here",
   };
 }
 
