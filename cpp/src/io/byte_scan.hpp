@@ -64,10 +64,16 @@ inline const char* find_string_special(const char* p) noexcept {
 inline std::uint64_t count_newlines(const char* begin, const char* end) noexcept {
   const __m128i newline = _mm_set1_epi8('\n');
   std::uint64_t count = 0;
-  for (; end - begin >= 16; begin += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)));
-    count += static_cast<std::uint64_t>(std::popcount(mask));
+  while (end - begin >= 16) {
+    // Sixteen counters of a byte each; they overflow after 255 rounds.
+    __m128i counters = _mm_setzero_si128();
+    for (int round = 0; round < 255 && end - begin >= 16; ++round, begin += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
+      counters = _mm_sub_epi8(counters, _mm_cmpeq_epi8(bytes, newline));
+    }
+    const __m128i sums = _mm_sad_epu8(counters, _mm_setzero_si128());
+    count += static_cast<std::uint64_t>(_mm_cvtsi128_si32(sums)) +
+             static_cast<std::uint64_t>(_mm_cvtsi128_si32(_mm_srli_si128(sums, 8)));
   }
   return count + count_newlines_scalar(begin, end);
 }
