@@ -29,6 +29,7 @@ struct Field {
 };
 
 constexpr std::uint32_t largest_field_number = (std::uint32_t{1} << 29) - 1;
+constexpr std::size_t longest_key = 5;
 /// Nested groups are legal but nobody writes them; protobuf's own limit is 100 too.
 constexpr int deepest_group = 100;
 
@@ -78,6 +79,9 @@ class Cursor {
   Field read_one() {
     const std::size_t start = offset();
     const std::uint64_t key = varint();
+    if (offset() - start > longest_key) {
+      throw Malformed(start, "a field key of more than 5 bytes");
+    }
     Field field{static_cast<std::uint32_t>(key >> 3), static_cast<WireType>(key & 7), 0, {}};
     if ((key >> 3) == 0 || (key >> 3) > largest_field_number) {
       throw Malformed(start, "a field number outside of 1 to 536870911");
