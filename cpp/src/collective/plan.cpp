@@ -166,7 +166,8 @@ void Planner::check(const Phase& phase) const {
     if (phase.kind == PhaseKind::all_to_all) {
       throw ConfigError("halvingDoubling cannot do an all-to-all; use ring or direct");
     }
-    if (!power_of_two) throw ConfigError("halvingDoubling needs a power of two, not " + members + "; use ring or direct");
+    if (!power_of_two)
+      throw ConfigError("halvingDoubling needs a power of two, not " + members + "; use ring or direct");
   }
   if (phase.algorithm.kind != AlgorithmKind::double_binary_tree) return;
   if (parity_) {
@@ -228,8 +229,7 @@ void Planner::plan_all_gather(const CollectiveRequest& request, std::uint64_t by
 
 void Planner::plan_bandwidth_aware(const CollectiveRequest& request, std::uint64_t bytes,
                                    std::vector<Phase>& phases) const {
-  const std::vector<std::size_t> active =
-      request.subgroup ? std::vector<std::size_t>{0} : active_dimensions(request);
+  const std::vector<std::size_t> active = request.subgroup ? std::vector<std::size_t>{0} : active_dimensions(request);
   std::vector<Phase> returning;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const bool last = i + 1 == active.size();

@@ -17,9 +17,9 @@ struct CollectiveRequest {
   CollectiveType type = CollectiveType::all_reduce;
   std::uint64_t size = 0;
   std::uint32_t rank = 0;
-  std::uint32_t root = 0;              ///< rank of the root of a rooted collective
+  std::uint32_t root = 0;               ///< rank of the root of a rooted collective
   std::string_view involved_dims = {};  ///< '0' and '1' a dimension; dimensions beyond it are not involved
-  bool all_dims = true;                ///< every dimension is involved, whatever `involved_dims` says
+  bool all_dims = true;                 ///< every dimension is involved, whatever `involved_dims` says
   bool subgroup = false;
   Members members = {};        ///< of a sub-group
   std::uint32_t position = 0;  ///< of the rank in a sub-group

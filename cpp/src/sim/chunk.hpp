@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "collective/exchange.hpp"
@@ -41,12 +41,12 @@ class ChunkPool {
  public:
   std::uint32_t take();
   void release(std::uint32_t index);
-  Chunk& operator[](std::uint32_t index) noexcept { return chunks_[index]; }
-  const Chunk& operator[](std::uint32_t index) const noexcept { return chunks_[index]; }
+  Chunk& operator[](std::uint32_t index) noexcept { return *chunks_[index]; }
+  const Chunk& operator[](std::uint32_t index) const noexcept { return *chunks_[index]; }
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(chunks_.size()); }
 
  private:
-  std::deque<Chunk> chunks_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
   std::vector<std::uint32_t> free_;
 };
 

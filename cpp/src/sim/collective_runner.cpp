@@ -34,19 +34,19 @@ std::string what(const CollectiveNode& node) {
 std::uint32_t ChunkPool::take() {
   std::uint32_t index = 0;
   if (free_.empty()) {
-    chunks_.emplace_back();
+    chunks_.push_back(std::make_unique<Chunk>());
     index = size() - 1;
   } else {
     index = free_.back();
     free_.pop_back();
   }
-  chunks_[index].in_use = true;
+  chunks_[index]->in_use = true;
   return index;
 }
 
 void ChunkPool::release(std::uint32_t index) {
-  chunks_[index].in_use = false;
-  chunks_[index].phases.clear();
+  chunks_[index]->in_use = false;
+  chunks_[index]->phases.clear();
   free_.push_back(index);
 }
 
@@ -199,8 +199,8 @@ void CollectiveRunner::choose_queues(Chunk& chunk, CollectiveType type, std::uin
   const std::uint32_t queues = config_.num_queues_per_dim;
   for (Phase& phase : chunk.phases) {
     phase.queue = next_in_half(chunk, phase, number);
-    phase.anticlockwise = phase.half == QueueHalf::second ||
-                          (phase.half == QueueHalf::all && queues > 1 && phase.queue >= queues / 2);
+    phase.anticlockwise =
+        phase.half == QueueHalf::second || (phase.half == QueueHalf::all && queues > 1 && phase.queue >= queues / 2);
     if (phase.algorithm.kind != AlgorithmKind::double_binary_tree) continue;
     if (config_.parity) {
       std::uint8_t& tree = trees_[(chunk.rank * dimensions_ + phase.dimension) * 4 + Planner::list_index(type)];

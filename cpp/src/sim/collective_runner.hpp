@@ -120,10 +120,10 @@ class CollectiveRunner final : public PhaseListener {
   std::size_t dimensions_;
   std::uint32_t slots_;  ///< running chunks a queue
   SlotPool<Run> runs_;
-  std::vector<Queue> queues_;             ///< rank, dimension, queue
-  std::vector<std::uint32_t> pointers_;   ///< parity: rank, dimension, half
-  std::vector<std::uint8_t> trees_;       ///< parity: rank, implementation list, dimension; the next tree
-  std::vector<std::uint64_t> created_;    ///< parity: chunks of each rank
+  std::vector<Queue> queues_;            ///< rank, dimension, queue
+  std::vector<std::uint32_t> pointers_;  ///< parity: rank, dimension, half
+  std::vector<std::uint8_t> trees_;      ///< parity: rank, implementation list, dimension; the next tree
+  std::vector<std::uint64_t> created_;   ///< parity: chunks of each rank
   std::vector<GroupState> group_states_;
   std::uint64_t next_tag_ = 0;
   std::uint64_t empty_ = 0;

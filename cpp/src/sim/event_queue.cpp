@@ -11,8 +11,8 @@ void EventQueue::advance() {
   const auto lowest = static_cast<std::size_t>(std::countr_zero(occupied_)) + 1;
   std::vector<Event>& bucket = buckets_[lowest];
   occupied_ &= occupied_ - 1;
-  const auto first = std::min_element(bucket.begin(), bucket.end(),
-                                      [](const Event& a, const Event& b) { return a.tick < b.tick; });
+  const auto first =
+      std::min_element(bucket.begin(), bucket.end(), [](const Event& a, const Event& b) { return a.tick < b.tick; });
   now_ = first->tick;
   for (const Event& event : bucket) {
     const auto target = static_cast<std::size_t>(std::bit_width(event.tick ^ now_));

@@ -10,11 +10,11 @@
 namespace chakra::sim {
 
 enum class EventKind : std::uint8_t {
-  batch,            ///< subject: rank whose actions are due
-  landing,          ///< subject: message that has reached its destination
-  late_receive,     ///< subject: receive whose message was there before it
-  hop_arrival,      ///< subject: message that has reached the next node of its way
-  link_free,        ///< subject: index of a link in use
+  batch,         ///< subject: rank whose actions are due
+  landing,       ///< subject: message that has reached its destination
+  late_receive,  ///< subject: receive whose message was there before it
+  hop_arrival,   ///< subject: message that has reached the next node of its way
+  link_free,     ///< subject: index of a link in use
 };
 
 struct Event {

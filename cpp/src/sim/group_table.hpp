@@ -16,7 +16,7 @@ namespace chakra::sim {
 /// A process group as the simulation sees it. Group 0 is the world.
 struct Group {
   std::string name;
-  std::vector<std::uint32_t> ranks;                            ///< in ring order
+  std::vector<std::uint32_t> ranks;                             ///< in ring order
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  ///< (rank, position), by rank; empty: the world
   std::uint64_t number = 0;                                     ///< parity: the id that its tags are made of
   bool whole = false;                                           ///< has as many ranks as the network

@@ -85,7 +85,14 @@ class Kernel {
     void pop_front();
   };
 
-  std::uint64_t later(std::uint64_t delay) const;
+  std::uint64_t later(std::uint64_t delay) const {
+    const std::uint64_t tick = now() + delay;
+    if (tick < now()) throw_time_exceeded(delay);
+    return tick;
+  }
+  [[noreturn]] void throw_time_exceeded(std::uint64_t delay) const;
+
+  void append(Batch& batch, std::uint32_t node);
 
   SlotPool<ActionNode> actions_;
   std::vector<Agenda> agendas_;

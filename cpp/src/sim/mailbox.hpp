@@ -12,13 +12,13 @@ namespace chakra::sim {
 
 enum class Then : std::uint8_t {
   nothing,
-  send_done,         ///< a = rank, b = row: the SEND node is complete
-  receive_done,      ///< a = rank, b = row: the RECV node is complete
-  chunk_received,    ///< a = chunk: a message of an exchange is there
-  child_received,    ///< a = chunk: a message from a child in a tree
-  parent_received,   ///< a = chunk: a message from the parent in a tree
-  start_send,        ///< a = held message: the other side is ready for it
-  post_receive,      ///< a = held receive: its announcement has arrived
+  send_done,        ///< a = rank, b = row: the SEND node is complete
+  receive_done,     ///< a = rank, b = row: the RECV node is complete
+  chunk_received,   ///< a = chunk: a message of an exchange is there
+  child_received,   ///< a = chunk: a message from a child in a tree
+  parent_received,  ///< a = chunk: a message from the parent in a tree
+  start_send,       ///< a = held message: the other side is ready for it
+  post_receive,     ///< a = held receive: its announcement has arrived
 };
 
 /// What happens when a send or a receive completes.
@@ -58,11 +58,14 @@ class Mailbox {
   std::vector<Waiting> unmatched() const;
 
  private:
+  enum class State : std::uint8_t { free, arrived, posted };
+  /// Nearly always one message or receive waits under a key; more of them are in a list.
   struct Entry {
     MatchKey key;
-    std::uint32_t head = none;  ///< none: the place in the table is free
+    Continuation first;
+    State state = State::free;
+    std::uint32_t head = none;  ///< items behind the first
     std::uint32_t tail = none;
-    bool arrived = false;
   };
   struct Item {
     Continuation continuation;
@@ -70,7 +73,7 @@ class Mailbox {
   };
 
   std::size_t find(const MatchKey& key) const noexcept;
-  void append(std::size_t place, const MatchKey& key, const Continuation& continuation, bool arrived);
+  void append(std::size_t place, const MatchKey& key, const Continuation& continuation, State state);
   Continuation take_first(std::size_t place);
   void erase(std::size_t place);
   void grow();

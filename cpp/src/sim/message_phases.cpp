@@ -90,10 +90,10 @@ void MessagePhases::open_slots(std::uint32_t index, std::uint64_t count) {
   chunk.opened += count;
 }
 
-/// The endpoint delay of some slots is over: each gives its token, or is reduced first.
+/// The endpoint delay of some slots is over: each gives its token, or is reduced first. Only the last
+/// slot of all can end the phase.
 void MessagePhases::close_slots(const Action& action) {
-  const Chunk& chunk = chunks_[action.a];
-  const Exchange exchange = chunk.exchange;
+  const Exchange& exchange = chunks_[action.a].exchange;
   for (std::uint64_t slot = action.b; slot < action.b + action.count; ++slot) {
     if (exchange.is_reduced(slot)) {
       later(action.a, reduction_ns(exchange.slot_bytes(slot)), ActionKind::slot_reduced);

@@ -18,9 +18,7 @@ constexpr std::uint64_t user_tag_mask = (std::uint64_t{1} << 61) - 1;
 bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
 
 /// Neither computation, memory access nor communication: nothing to be done.
-bool is_empty(NodeType type) {
-  return !is_memory(type) && !is_communication(type) && type != NodeType::comp;
-}
+bool is_empty(NodeType type) { return !is_memory(type) && !is_communication(type) && type != NodeType::comp; }
 
 constexpr auto later_id = std::greater<>{};
 
@@ -225,8 +223,8 @@ void NodeRunner::issue_compute(std::uint32_t r, NodeIndex row) {
 
 std::uint64_t NodeRunner::roofline_ns(std::uint32_t r, NodeIndex row) const {
   const Trace& trace = *traces_[r];
-  const bool modelled = trace.column(IntegerAttribute::num_ops).has(row) ||
-                        trace.column(IntegerAttribute::tensor_size).has(row);
+  const bool modelled =
+      trace.column(IntegerAttribute::num_ops).has(row) || trace.column(IntegerAttribute::tensor_size).has(row);
   if (!config_.parity && !modelled) return recorded_ns(trace, row);
   const auto amount = [&](IntegerAttribute attribute) {
     const bool absent = !config_.parity && !trace.column(attribute).has(row);
@@ -268,8 +266,9 @@ void NodeRunner::issue_receive(std::uint32_t r, NodeIndex row) {
 std::uint32_t NodeRunner::peer(std::uint32_t r, NodeIndex row, IntegerAttribute attribute) const {
   const std::uint64_t rank = required(r, row, attribute);
   if (rank >= config_.network.npus()) {
-    fail(r, row, std::string(to_string(attribute)) + " is " + std::to_string(rank) + ", but the network has " +
-                     std::to_string(config_.network.npus()) + " NPUs");
+    fail(r, row,
+         std::string(to_string(attribute)) + " is " + std::to_string(rank) + ", but the network has " +
+             std::to_string(config_.network.npus()) + " NPUs");
   }
   if (config_.parity && rank == r) fail(r, row, "ASTRA-sim crashes at a message to oneself; run without parity");
   return static_cast<std::uint32_t>(rank);
@@ -337,8 +336,9 @@ std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttrib
   const auto value = traces_[r]->column(attribute).get(row);
   if (!value) fail(r, row, "attribute " + std::string(to_string(attribute)) + " is missing");
   if (*value < 0) {
-    fail(r, row, "attribute " + std::string(to_string(attribute)) + " is " + std::to_string(*value) +
-                     "; it must not be negative");
+    fail(r, row,
+         "attribute " + std::string(to_string(attribute)) + " is " + std::to_string(*value) +
+             "; it must not be negative");
   }
   return static_cast<std::uint64_t>(*value);
 }

@@ -27,9 +27,8 @@ inline constexpr std::size_t slot_kinds = 4;
 /// what carries them out, and completes them.
 class NodeRunner final : public CollectiveListener {
  public:
-  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
-             Kernel& kernel, Transport& transport, CollectiveRunner& collectives, SimulationResult& result,
-             Progress* progress);
+  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
+             Transport& transport, CollectiveRunner& collectives, SimulationResult& result, Progress* progress);
 
   /// Issues the nodes that are ready at the start, rank by rank.
   void start();

@@ -52,8 +52,8 @@ class Report {
       }
       if (side.then == Then::send_done) sends_.push_back({key, side.a, side.b});
       if (side.then == Then::receive_done) receives_[{side.a, side.b}] = key;
-      const bool of_chunk = side.then == Then::chunk_received || side.then == Then::child_received ||
-                            side.then == Then::parent_received;
+      const bool of_chunk =
+          side.then == Then::chunk_received || side.then == Then::child_received || side.then == Then::parent_received;
       if (of_chunk && !waiting.arrived) chunk_waits_[chunks_[side.a].collective].push_back(key);
     }
   }
@@ -132,7 +132,8 @@ class Report {
       text += ": a message from ";
       for (std::size_t i = 0; i < std::min(waits->second.size(), most_nodes); ++i) {
         const MatchKey& key = waits->second[i];
-        text += (i > 0 ? ", " : "") + ("rank " + std::to_string(key.src)) + " (" + std::to_string(key.bytes) + " bytes)";
+        text +=
+            (i > 0 ? ", " : "") + ("rank " + std::to_string(key.src)) + " (" + std::to_string(key.bytes) + " bytes)";
       }
       return text;
     }

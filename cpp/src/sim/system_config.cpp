@@ -82,8 +82,7 @@ std::string_view to_string(MemoryType type) noexcept {
 CollectiveOptimization parse_collective_optimization(std::string_view name) {
   if (name == "baseline") return CollectiveOptimization::baseline;
   if (name == "localBWAware") return CollectiveOptimization::local_bw_aware;
-  throw ConfigError("unknown collective-optimization \"" + std::string(name) +
-                    "\"; known are baseline, localBWAware");
+  throw ConfigError("unknown collective-optimization \"" + std::string(name) + "\"; known are baseline, localBWAware");
 }
 
 }  // namespace chakra

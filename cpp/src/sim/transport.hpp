@@ -84,7 +84,7 @@ class Transport {
   SlotPool<Continuation> late_;
   SlotPool<Held> held_;
   std::unique_ptr<Router> router_;
-  SlotPool<Link> links_;                                  ///< busy links only
+  SlotPool<Link> links_;                                   ///< busy links only
   std::unordered_map<std::uint64_t, std::uint32_t> busy_;  ///< number of a link to its place in links_
   std::uint64_t messages_ = 0;
 };
