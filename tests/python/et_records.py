@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from google.protobuf.internal import decoder, encoder
+from google.protobuf.message import DecodeError
 
 import chakra_core as cc
 from chakra_core import proto
@@ -52,8 +53,8 @@ def split(data: bytes) -> list[bytes]:
     while at < len(data):
         try:
             size, at = decoder._DecodeVarint(data, at)
-        except IndexError:
-            raise ValueError("the file ends inside a length") from None
+        except (IndexError, DecodeError):
+            raise ValueError("the file ends inside a length, or the length is none") from None
         if at + size > len(data):
             raise ValueError("the file ends inside a record")
         records.append(data[at : at + size])
