@@ -172,6 +172,9 @@ class EtReader {
       return;
     }
     const io::RecordFrames frames = io::find_records(input_.bytes, nodes_begin, 1);
+    if (options_.progress != nullptr) {
+      options_.progress->done = nodes_begin;
+    }
     assembly_.split(frames.count, io::block_records);
     parallel_for(frames.blocks.size(), options_.threads,
                  [&](std::size_t number) { read_block(frames.blocks[number], assembly_.block(number)); });
