@@ -394,6 +394,35 @@ RawAttribute scan_attribute(std::string_view message) {
   return attribute;
 }
 
+std::string_view checked_text(std::string_view bytes, std::string_view message) {
+  if (!is_utf8(bytes)) {
+    throw Malformed(offset_of(bytes, message), "text that is not UTF-8");
+  }
+  return bytes;
+}
+
+AttributeView view_attribute(std::string_view message) {
+  const RawAttribute raw = scan_attribute(message);
+  AttributeView view{checked_text(raw.name, message), raw.kind, {}, message};
+  if (raw.kind == AttributeKind::none || is_list(raw.kind)) {
+    return view;
+  }
+  if (raw.kind == AttributeKind::string_value) {
+    view.scalar = checked_text(raw.value.bytes, message);
+  } else if (raw.kind == AttributeKind::bytes_value) {
+    view.scalar = raw.value.bytes;
+  } else if (is_signed(raw.kind)) {
+    view.scalar = to_signed(raw.kind, raw.value.number);
+  } else if (is_unsigned(raw.kind)) {
+    view.scalar = to_unsigned(raw.kind, raw.value.number);
+  } else if (raw.kind == AttributeKind::bool_value) {
+    view.scalar = raw.value.number != 0;
+  } else {
+    view.scalar = to_double(raw.kind, raw.value.number);
+  }
+  return view;
+}
+
 constexpr const char* not_an_integer = "holds no integer where an integer belongs";
 constexpr const char* too_large = "holds an integer beyond 9223372036854775807";
 
@@ -537,6 +566,23 @@ std::uint64_t exact_time(std::optional<std::uint64_t> exact, std::uint64_t micro
     return 0;
   }
   return micros * 1000;
+}
+
+bool is_dependency(const Field& field) noexcept {
+  return field.tag == static_cast<std::uint32_t>(schema::Node::ctrl_deps) ||
+         field.tag == static_cast<std::uint32_t>(schema::Node::data_deps);
+}
+
+/// Copies the fields that `wanted` says, byte for byte.
+template <class Wanted>
+void append_fields(std::string& copy, std::string_view message, Wanted&& wanted) {
+  Cursor cursor(message);
+  while (cursor.more()) {
+    const std::size_t begin = cursor.offset();
+    if (wanted(cursor.next())) {
+      copy.append(message, begin, cursor.offset() - begin);
+    }
+  }
 }
 
 template <class Visit>
@@ -684,19 +730,28 @@ std::optional<Attribute> decode_attribute(std::string_view node_message, std::st
   return found;
 }
 
+void for_each_attribute(std::string_view node_message, const std::function<void(const AttributeView&)>& take) {
+  for_each_field(node_message, schema::Node::attr, [&](std::string_view part) {
+    take(nested(part, node_message, [](std::string_view message) { return view_attribute(message); }));
+  });
+}
+
+Attribute decode_attribute_message(std::string_view attribute_message) {
+  return decode_one_attribute(attribute_message);
+}
+
 IoInfo decode_inputs(std::string_view node_message) { return decode_io(node_message, schema::Node::inputs); }
 IoInfo decode_outputs(std::string_view node_message) { return decode_io(node_message, schema::Node::outputs); }
 
 void append_without_dependencies(std::string& copy, std::string_view node_message) {
-  Cursor cursor(node_message);
-  while (cursor.more()) {
-    const std::size_t begin = cursor.offset();
-    const std::uint32_t tag = cursor.next().tag;
-    if (tag != static_cast<std::uint32_t>(schema::Node::ctrl_deps) &&
-        tag != static_cast<std::uint32_t>(schema::Node::data_deps)) {
-      copy.append(node_message, begin, cursor.offset() - begin);
-    }
-  }
+  append_fields(copy, node_message, [](const Field& field) { return !is_dependency(field); });
+}
+
+void append_without_id_and_dependencies(std::string& copy, std::string_view node_message) {
+  append_fields(copy, node_message, [](const Field& field) {
+    const bool is_id = field.tag == static_cast<std::uint32_t>(schema::Node::id) && field.type == WireType::varint;
+    return !is_id && !is_dependency(field);
+  });
 }
 
 void append_mended(std::string& copy, std::string_view node_message, std::span<const AttributeProblem> problems) {
