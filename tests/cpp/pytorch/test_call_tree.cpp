@@ -96,6 +96,13 @@ TEST(CallTree, BoundsIgnoreUntimedWorkSyncsAndThreadsWithoutOps) {
   EXPECT_EQ(tree.without_time, 1U);
 }
 
+TEST(CallTree, RefusesTimesThatNoRecordSpans) {
+  TraceMaker make;
+  make.event(make.op("first", 0, 1)).start_ns = std::numeric_limits<std::int64_t>::min();
+  make.op("last", 1, 1);
+  EXPECT_THROW(build_call_tree(make.device), LinkError);
+}
+
 TEST(CallTree, EmptyTrace) {
   const CallTree tree = build_call_tree(DeviceTrace{});
   EXPECT_TRUE(tree.frames.empty());
