@@ -73,6 +73,30 @@ TEST(ConvertOps, DurationsAreExclusive) {
   EXPECT_EQ(trace->duration_ns()[row_named(*trace, "inner")], 30'000U);
 }
 
+TEST(ConvertOps, AnAnnotationThatWaitsForAnotherThreadHasNoTimeOfItsOwnMeanwhile) {
+  TraceMaker make;
+  make.op("forward", 0, 100);
+  make.annotation("## backward ##", 100, 120);
+  make.op("after", 225, 10);
+  make.op("backward", 105, 100, "2");
+  const TracePtr trace = convert_to_ops(make.link_device());
+  EXPECT_EQ(trace->duration_ns()[row_named(*trace, "## backward ##")], 15'000U) << "idle until 205 of 100 .. 220";
+  EXPECT_EQ(data_parents(*trace, row_named(*trace, "after")), (Names{"## backward ##", "backward"}));
+  EXPECT_EQ(data_parents(*trace, row_named(*trace, "backward")), Names{"forward"});
+}
+
+TEST(ConvertOps, StreamOrderHoldsBetweenAnOpAndItsCaller) {
+  TraceMaker make;
+  make.op("outer", 0, 50);
+  make.op("inner", 5, 10);
+  make.call("cudaLaunchKernel", 6, 2, 1);
+  make.kernel("of inner", 10, 30, 1);
+  make.call("cudaLaunchKernel", 30, 2, 2);
+  make.kernel("of outer", 40, 30, 2);
+  const TracePtr trace = convert_to_ops(make.link_device());
+  EXPECT_EQ(data_parents(*trace, row_named(*trace, "of outer")), (Names{"outer", "of inner"}));
+}
+
 TEST(ConvertOps, DeviceNodesTakeTheirParentsAttributesAndTensors) {
   TraceMaker make;
   make.op("aten::mm", 0, 10, "1", 3);
