@@ -198,6 +198,7 @@ void CollectiveRunner::create_chunk(const CollectiveNode& node, const Collective
 void CollectiveRunner::choose_queues(Chunk& chunk, CollectiveType type, std::uint64_t number) {
   const std::uint32_t queues = config_.num_queues_per_dim;
   for (Phase& phase : chunk.phases) {
+    if (phase.substituted) ++substituted_;
     phase.queue = next_in_half(chunk, phase, number);
     phase.anticlockwise =
         phase.half == QueueHalf::second || (phase.half == QueueHalf::all && queues > 1 && phase.queue >= queues / 2);
