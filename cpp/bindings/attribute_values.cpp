@@ -45,6 +45,9 @@ AttributeKind customary_kind(const std::string& name) {
 bool fits_int64(const py::object& value) {
   int overflow = 0;
   PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (PyErr_Occurred() != nullptr) {
+    throw py::error_already_set();
+  }
   return overflow == 0;
 }
 
@@ -76,6 +79,22 @@ AttributeKind scalar_kind(const std::string& name, const py::object& value) {
                        " has no form in the schema; give bool, int, float, str, bytes, None or a list of one of them");
 }
 
+/// The kind that holds values of both kinds: integers widen to floats and to uint64.
+AttributeKind common_kind(const std::string& name, AttributeKind one, AttributeKind other) {
+  constexpr auto integer = AttributeKind::int64_value;
+  const auto widens = [](AttributeKind kind) {
+    return kind == AttributeKind::double_value || kind == AttributeKind::uint64_value;
+  };
+  if (one == other || (other == integer && widens(one))) {
+    return one;
+  }
+  if (one == integer && widens(other)) {
+    return other;
+  }
+  throw py::type_error("attribute " + name + ": a list of " + kind_name(one) + " and " + kind_name(other) +
+                       " has no form in the schema");
+}
+
 AttributeKind natural_kind(const std::string& name, const py::object& value) {
   if (value.is_none()) {
     return AttributeKind::none;
@@ -87,9 +106,7 @@ AttributeKind natural_kind(const std::string& name, const py::object& value) {
       kind = scalar_kind({}, items[0]);
       for (const auto item : items) {
         const AttributeKind other = scalar_kind({}, py::reinterpret_borrow<py::object>(item));
-        const bool widens = (kind == AttributeKind::int64_value && other == AttributeKind::double_value) ||
-                            (kind == AttributeKind::int64_value && other == AttributeKind::uint64_value);
-        kind = widens ? other : kind;
+        kind = common_kind(name, kind, other);
       }
     }
     return static_cast<AttributeKind>(static_cast<unsigned>(kind) + 1);
@@ -154,6 +171,14 @@ AttributeValue cast_value(AttributeKind kind, const py::object& value) {
 
 py::str text(std::string_view bytes) {
   PyObject* const decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
+  if (decoded == nullptr) {
+    throw py::error_already_set();
+  }
+  return py::reinterpret_steal<py::str>(decoded);
+}
+
+py::str file_name(std::string_view path) {
+  PyObject* const decoded = PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size()));
   if (decoded == nullptr) {
     throw py::error_already_set();
   }

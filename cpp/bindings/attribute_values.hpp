@@ -29,6 +29,9 @@ std::vector<Attribute> attributes_from_python(const pybind11::object& attributes
 /// Text that may hold bytes which are not UTF-8: those read as U+FFFD.
 pybind11::str text(std::string_view bytes);
 
+/// A path as Python spells it (surrogateescape for bytes that are not UTF-8).
+pybind11::str file_name(std::string_view path);
+
 /// From a NodeType, a number or a schema name. Throws ValueError.
 NodeType node_type_from_python(const pybind11::object& type);
 

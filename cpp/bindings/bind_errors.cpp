@@ -6,6 +6,7 @@
 
 #include <pybind11/stl.h>
 
+#include "attribute_values.hpp"
 #include "bindings.hpp"
 #include "chakra_core/errors.hpp"
 #include "chakra_core/progress.hpp"
@@ -45,17 +46,20 @@ py::object make_type(py::module_& module, const char* name, const py::object& ba
 
 void set_error(const py::object& type, const py::object& error) { PyErr_SetObject(type.ptr(), error.ptr()); }
 
+/// A message may hold a path that is not UTF-8.
+py::object make_error(const py::object& type, const std::exception& error) { return type(text(error.what())); }
+
 void raise_format_error(const FormatError& error) {
-  py::object instance = error_types().format(error.what());
+  const py::object instance = make_error(error_types().format, error);
   const FormatLocation& where = error.location();
-  instance.attr("path") = where.path;
+  instance.attr("path") = file_name(where.path);
   instance.attr("record") = where.record;
   instance.attr("offset") = where.offset;
   set_error(error_types().format, instance);
 }
 
 void raise_dependency_error(const DependencyError& error) {
-  py::object instance = error_types().dependency(error.what());
+  const py::object instance = make_error(error_types().dependency, error);
   py::list nodes;
   for (const NodeId id : error.nodes()) {
     nodes.append(id);
@@ -68,7 +72,7 @@ void raise_dependency_error(const DependencyError& error) {
 void raise_io_error(const IoError& error) {
   const py::object type = py::reinterpret_borrow<py::object>(PyExc_OSError);
   const py::object instance =
-      type(error.error_number(), std::generic_category().message(error.error_number()), error.path());
+      type(error.error_number(), std::generic_category().message(error.error_number()), file_name(error.path()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(instance.ptr())), instance.ptr());
 }
 
@@ -82,15 +86,15 @@ void translate(std::exception_ptr pointer) {
   } catch (const IoError& error) {
     raise_io_error(error);
   } catch (const LinkError& error) {
-    set_error(error_types().link, error_types().link(error.what()));
+    set_error(error_types().link, make_error(error_types().link, error));
   } catch (const ConfigError& error) {
-    set_error(error_types().config, error_types().config(error.what()));
+    set_error(error_types().config, make_error(error_types().config, error));
   } catch (const SimulationError& error) {
-    set_error(error_types().simulation, error_types().simulation(error.what()));
+    set_error(error_types().simulation, make_error(error_types().simulation, error));
   } catch (const Cancelled& error) {
-    set_error(error_types().cancelled, error_types().cancelled(error.what()));
+    set_error(error_types().cancelled, make_error(error_types().cancelled, error));
   } catch (const ChakraError& error) {
-    set_error(error_types().base, error_types().base(error.what()));
+    set_error(error_types().base, make_error(error_types().base, error));
   }
 }
 
@@ -114,6 +118,11 @@ void bind_errors(py::module_& module) {
   types.simulation = make_type(module, "SimulationError", types.base,
                                "A simulation that cannot go on, or an input that it cannot run.");
   types.cancelled = make_type(module, "Cancelled", types.base, "A long call that was told to stop.");
+  // So that an error made in Python has the attributes too.
+  for (const char* name : {"path", "record", "offset"}) {
+    types.format.attr(name) = py::none();
+  }
+  types.dependency.attr("nodes") = py::tuple();
   py::register_exception_translator(translate);
 
   py::class_<Progress>(module, "Progress", "Shared between a long call and whoever watches it from another thread.")

@@ -234,7 +234,7 @@ void bind_sim(py::module_& module) {
         return run({traces.begin(), traces.end()}, network, system, memory, std::move(groups), parity, congestion,
                    num_queues_per_dim, rendezvous_protocol, injection_scale, groups_as_listed, record_nodes, progress);
       },
-      "traces"_a, "network"_a, "system"_a, py::kw_only(), "memory"_a = MemoryConfig{},
+      "traces"_a, "network"_a, "system"_a, py::kw_only(), py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"),
       "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false, "congestion"_a = false, "num_queues_per_dim"_a = 1,
       "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0, "groups_as_listed"_a = false, "record_nodes"_a = true,
       "progress"_a = py::none(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <pybind11/native_enum.h>
 #include <pybind11/operators.h>
@@ -251,7 +252,8 @@ void bind_trace_class(py::module_& module) {
       .def("attr", &attribute_column, "name"_a,
            "Values of an attribute by row: a masked array, masked where the attribute is absent.")
       .def_property_readonly("metadata", &Trace::metadata, py::return_value_policy::reference_internal)
-      .def_property_readonly("source", &Trace::source, "File that the trace came from, or ''.")
+      .def_property_readonly(
+          "source", [](const Trace& self) { return file_name(self.source()); }, "File that the trace came from, or ''.")
       .def_property_readonly("load_report", &Trace::load_report, py::return_value_policy::reference_internal,
                              "What reading had to drop; empty after a strict load.")
       .def_property_readonly("memory_bytes", &Trace::memory_bytes,
@@ -263,8 +265,8 @@ void bind_trace_class(py::module_& module) {
           "find_cycles", [](const Trace& self) { return find_cycles(self); }, py::call_guard<py::gil_scoped_release>(),
           "One minimal cycle of ids for each knot of nodes that wait for each other.")
       .def("__repr__", [](const Trace& self) {
-        return "<Trace of " + std::to_string(self.size()) + " nodes" +
-               (self.source().empty() ? "" : " from '" + self.source() + "'") + ">";
+        return text("<Trace of " + std::to_string(self.size()) + " nodes" +
+                    (self.source().empty() ? "" : " from '" + self.source() + "'") + ">");
       });
 }
 
@@ -315,8 +317,13 @@ void bind_builder(py::module_& module) {
           "Adds a serialised protobuf `Node` message; its bytes are kept as they are.")
       .def("__len__", &TraceBuilder::size)
       .def(
-          "build", [](TraceBuilder& self) { return std::const_pointer_cast<Trace>(self.build()); },
-          py::call_guard<py::gil_scoped_release>(),
+          "build",
+          [](TraceBuilder& self) {
+            // Taken while Python waits: another thread may go on with the empty builder meanwhile.
+            TraceBuilder taken = std::exchange(self, TraceBuilder());
+            const py::gil_scoped_release release;
+            return std::const_pointer_cast<Trace>(taken.build());
+          },
           "The finished Trace; the builder is empty afterwards. Raises FormatError for a duplicate id, "
           "DependencyError for a missing parent.");
 }

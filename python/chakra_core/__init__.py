@@ -14,13 +14,16 @@ from chakra_core._core import (
     Feeder,
     FormatError,
     IoInfo,
+    LinkedTrace,
     LinkError,
+    LinkReport,
     Metadata,
     Names,
     Node,
     NodeType,
     Problem,
     Progress,
+    ReplayReport,
     Report,
     SimulationError,
     Trace,
@@ -29,6 +32,7 @@ from chakra_core._core import (
 )
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, save, validate
+from chakra_core.pytorch import convert, link, replay
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
 from chakra_core.simulation import simulate
@@ -46,6 +50,8 @@ __all__ = [
     "FormatError",
     "IoInfo",
     "LinkError",
+    "LinkReport",
+    "LinkedTrace",
     "Memory",
     "Metadata",
     "Names",
@@ -54,6 +60,7 @@ __all__ = [
     "NodeType",
     "Problem",
     "Progress",
+    "ReplayReport",
     "Report",
     "Result",
     "SimulationError",
@@ -61,7 +68,10 @@ __all__ = [
     "Trace",
     "TraceBuilder",
     "__version__",
+    "convert",
+    "link",
     "load",
+    "replay",
     "save",
     "simulate",
     "timeline",

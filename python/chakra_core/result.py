@@ -43,8 +43,8 @@ class Result:
         traces: the traces simulated, one a rank.
     """
 
-    def __init__(self, native: _core.SimulationResult, traces: list[Trace]) -> None:
-        """Take over what the core returned for these traces; `simulate` calls it."""
+    def __init__(self, native: _core.SimulationResult, traces: list[Trace], warnings: list[str]) -> None:
+        """Take over what the core returned for these traces, and more warnings; `simulate` calls it."""
         self._native = native
         self.traces = traces
         self.finish_ns: Times = native.finish_ns
@@ -54,7 +54,7 @@ class Result:
         self.idle_ns: Times = native.idle_ns
         self.cpu_ns: Times = native.cpu_ns
         self.memory_ns: Times = native.memory_ns
-        self.warnings: list[str] = list(native.warnings)
+        self.warnings: list[str] = [*native.warnings, *warnings]
         self.messages: int = native.messages
         self.events: int = native.events
 
@@ -170,10 +170,12 @@ class Result:
             return [
                 [str(rank), *(format_time(int(column[rank])) for column in columns)] for rank in range(self.num_ranks)
             ]
-        measures = {"min": np.min, "mean": np.mean, "max": np.max}
-        return [
-            [name, *(format_time(int(measure(column))) for column in columns)] for name, measure in measures.items()
-        ]
+        measures = {
+            "min": [column.min() for column in columns],
+            "mean": [column.mean() for column in columns],
+            "max": [column.max() for column in columns],
+        }
+        return [[name, *(format_time(int(value)) for value in values)] for name, values in measures.items()]
 
     def _rank_bounds(self) -> list[tuple[int, int]]:
         """Where each rank's nodes begin and end in the node columns, which are ordered by rank."""

@@ -101,7 +101,25 @@ def simulate(
         record_nodes=record_nodes,
         progress=progress,
     )
-    return Result(native, loaded)
+    return Result(native, loaded, _untimed_compute(loaded, system))
+
+
+def _untimed_compute(traces: list[Trace], system: System) -> list[str]:
+    """Warn of compute nodes that took no time although the trace knows how much they compute."""
+    if system.roofline_enabled or system.replay_only:
+        return []
+    counts: dict[int, int] = {}
+    for trace in traces:
+        if id(trace) not in counts:
+            untimed = (trace.types == NodeType.COMP_NODE) & (trace.duration_ns == 0)
+            counts[id(trace)] = int(np.count_nonzero(untimed & (trace.attr("num_ops").filled(0) > 0)))
+    total = sum(counts[id(trace)] for trace in traces)
+    if total == 0:
+        return []
+    return [
+        f"{total} compute nodes have no duration and took no time, but they have num_ops: "
+        "set 'roofline-enabled', 'peak-perf' and 'local-mem-bw' to time them"
+    ]
 
 
 def _native_network(network: Network) -> _core.Network:

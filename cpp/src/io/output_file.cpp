@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -61,41 +61,75 @@ class OutputFile::Deflater {
 
 namespace {
 
-/// Creates "<name>.tmp-XXXXXX" beside the target, with the permissions that a new file would have.
-std::FILE* create_beside(const std::filesystem::path& path, std::filesystem::path& temporary) {
-  std::string name = path.string() + ".tmp-XXXXXX";
-  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor < 0) {
-    throw IoError(path.string(), "cannot write", errno);
+namespace fs = std::filesystem;
+
+/// The file behind a link, so that the link stays one.
+fs::path follow_links(fs::path path) {
+  std::error_code error;
+  if (!fs::is_symlink(fs::symlink_status(path, error))) {
+    return path;
   }
-  temporary = name;
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
-  std::FILE* const file = ::fdopen(descriptor, "wb");
-  if (file == nullptr) {
+  fs::path target = fs::canonical(path, error);
+  return error ? path : target;
+}
+
+/// A device or pipe cannot be replaced by a file; it is written directly.
+bool is_replaceable(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) {
+    throw IoError(path.string(), "cannot write", EISDIR);
+  }
+  return !fs::exists(status) || fs::is_regular_file(status);
+}
+
+std::FILE* open_stream(const fs::path& path, int flags) {
+  constexpr mode_t permissions = 0666;  // less what the process masks
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, permissions);
+  std::FILE* const file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+  if (file == nullptr && descriptor >= 0) {
     const int error = errno;
     ::close(descriptor);
-    ::unlink(name.c_str());
-    throw IoError(path.string(), "cannot write", error);
+    errno = error;
   }
   return file;
 }
 
+/// Creates "<name>.tmp-<process>-<number>" beside the target.
+std::FILE* create_beside(const fs::path& path, fs::path& temporary) {
+  for (unsigned number = 0;; ++number) {
+    temporary = path;
+    temporary += ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(number);
+    std::FILE* const file = open_stream(temporary, O_CREAT | O_EXCL);
+    if (file != nullptr) {
+      return file;
+    }
+    if (errno != EEXIST) {
+      throw IoError(path.string(), "cannot write", errno);
+    }
+  }
+}
+
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path, int gzip_level) : path_(std::move(path)) {
-  file_ = create_beside(path_, temporary_);
+OutputFile::OutputFile(fs::path path, int gzip_level) : path_(follow_links(std::move(path))) {
   if (gzip_level > 0) {
     deflater_ = std::make_unique<Deflater>(*this, gzip_level);
+  }
+  if (is_replaceable(path_)) {
+    file_ = create_beside(path_, temporary_);
+  } else if ((file_ = open_stream(path_, 0)) == nullptr) {
+    throw IoError(path_.string(), "cannot write", errno);
   }
 }
 
 OutputFile::~OutputFile() {
   if (file_ != nullptr) {
     std::fclose(file_);
+  }
+  if (!temporary_.empty()) {
     std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
+    fs::remove(temporary_, ignored);
   }
 }
 
@@ -117,15 +151,19 @@ void OutputFile::commit() {
   if (deflater_) {
     deflater_->finish();
   }
-  if (std::fflush(file_) != 0) {
+  // Closing can fail where writing did not, on a network file system for one.
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) {
     throw IoError(path_.string(), "cannot write", errno);
   }
+  if (temporary_.empty()) {
+    return;
+  }
   std::error_code error;
-  std::filesystem::rename(temporary_, path_, error);
+  fs::rename(temporary_, path_, error);
   if (error) {
     throw IoError(path_.string(), "cannot rename the finished file", error.value());
   }
-  std::fclose(std::exchange(file_, nullptr));
+  temporary_.clear();
 }
 
 bool has_gzip_name(const std::filesystem::path& path) { return path.extension() == ".gz"; }

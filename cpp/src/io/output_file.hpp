@@ -11,7 +11,8 @@ namespace chakra::io {
 
 /// A file that appears under its name only when it is complete: written to a temporary file beside it
 /// and renamed by commit(). Without commit() nothing is left behind. Optionally gzip-compressed
-/// (without time or name in the header, so that equal content gives equal bytes).
+/// (without time or name in the header, so that equal content gives equal bytes). A link stays a link to the file
+/// that is written; a device or pipe is written directly.
 class OutputFile {
  public:
   /// `gzip_level` 0 writes plain bytes. Throws IoError.
@@ -29,7 +30,7 @@ class OutputFile {
   void put(std::string_view bytes);
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  ///< empty when the target is written directly, and after commit()
   std::FILE* file_ = nullptr;
   std::unique_ptr<Deflater> deflater_;
 };

@@ -133,8 +133,11 @@ void add_list_values(pbf_writer& list, AttributeKind kind, const AttributeValue&
   }
 }
 
+// Embedded messages are made on their own: protozero takes an embedded message back if nothing was written to it, but
+// an empty list still says which list it is.
 void add_attribute(pbf_writer& parent, pbf_tag_type field, const Attribute& attribute) {
-  pbf_writer writer(parent, field);
+  std::string message;
+  pbf_writer writer(message);
   if (!attribute.name.empty()) {
     writer.add_string(static_cast<pbf_tag_type>(schema::AttributeProto::name), attribute.name);
   }
@@ -143,16 +146,19 @@ void add_attribute(pbf_writer& parent, pbf_tag_type field, const Attribute& attr
   }
   const bool is_list = attribute.kind != AttributeKind::none && static_cast<unsigned>(attribute.kind) % 2 == 0;
   if (is_list) {
-    pbf_writer list(writer, static_cast<pbf_tag_type>(attribute.kind));
+    std::string values;
+    pbf_writer list(values);
     add_list_values(list, attribute.kind, attribute.value);
+    writer.add_message(static_cast<pbf_tag_type>(attribute.kind), values);
   } else {
     add_scalar(writer, attribute.kind, attribute.value);
   }
+  parent.add_message(field, message);
 }
 
 void append_io(std::string& message, schema::Node which, const IoInfo& info) {
-  pbf_writer node(message);
-  pbf_writer writer(node, tag(which));
+  std::string part;
+  pbf_writer writer(part);
   const auto add = [&](schema::IOInfo field, const std::string& text) {
     if (!text.empty()) {
       writer.add_string(static_cast<pbf_tag_type>(field), text);
@@ -161,6 +167,7 @@ void append_io(std::string& message, schema::Node which, const IoInfo& info) {
   add(schema::IOInfo::values, info.values);
   add(schema::IOInfo::shapes, info.shapes);
   add(schema::IOInfo::types, info.types);
+  pbf_writer(message).add_message(tag(which), part);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,6 @@ from chakra_core.cli.parameters import (
     DeviceOption,
     HostOption,
     JsonOption,
-    OnError,
     OnErrorOption,
     OutputOption,
     RankOption,
@@ -24,14 +22,8 @@ from chakra_core.cli.parameters import (
 from chakra_core.cli.printing import format_bytes, format_count, print_json
 from chakra_core.cli.progress import watch
 from chakra_core.io import save
+from chakra_core.pytorch import Layout
 from chakra_core.pytorch import convert as convert_linked
-
-
-class Layout(str, Enum):
-    """How an execution trace is laid out."""
-
-    exact = "exact"
-    ops = "ops"
 
 
 def convert(
@@ -41,9 +33,9 @@ def convert(
     rank: RankOption = None,
     layout: Annotated[
         Layout, typer.Option("--layout", help="exact replays to the recorded times; ops has one node an operator.")
-    ] = Layout.exact,
+    ] = "exact",
     json: JsonOption = False,
-    on_error: OnErrorOption = OnError.strict,
+    on_error: OnErrorOption = "strict",
 ) -> None:
     """Turn PyTorch host and device traces into execution traces (.et, or .et.gz)."""
     pairs = trace_pairs(host, device, rank)
@@ -59,11 +51,11 @@ def convert(
             typer.echo(f"  advice: {advice}")
 
 
-def _convert_pair(pair: TracePair, output: Path, layout: Layout, on_error: OnError) -> dict[str, Any]:
+def _convert_pair(pair: TracePair, output: Path, layout: Layout, on_error: OnErrorOption) -> dict[str, Any]:
     linked = link_pair(pair, on_error)
     rank = pair.rank if pair.rank is not None else linked.rank
     path = Path(str(output).replace("%d", str(rank or 0)))
-    trace = watch(f"converting to {path.name}", lambda _: convert_linked(linked, layout=layout.value))
+    trace = watch(f"converting to {path.name}", lambda _: convert_linked(linked, layout=layout))
     watch(f"writing {path.name}", lambda progress: save(trace, path, progress=progress))
     return {
         "path": str(path),

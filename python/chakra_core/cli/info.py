@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from chakra_core._core import CollectiveType, NodeType, Trace
-from chakra_core.cli.parameters import JsonOption, OnError, OnErrorOption, TracePaths
+from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import format_bytes, format_count, print_json, print_table
 from chakra_core.cli.progress import watch
 from chakra_core.io import load
@@ -18,13 +18,13 @@ from chakra_core.rank_traces import expand_paths
 from chakra_core.result import format_time
 
 
-def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption = OnError.strict) -> None:
+def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption = "strict") -> None:
     """Show what is in traces: nodes by type, communication by kind, times and sizes."""
     paths = expand_paths(traces)
     described = []
     for path in paths:
         trace = watch(
-            f"reading {path.name}", lambda progress, path=path: load(path, on_error=on_error.value, progress=progress)
+            f"reading {path.name}", lambda progress, path=path: load(path, on_error=on_error, progress=progress)
         )
         described.append(describe(trace, path))
     if json:
@@ -35,8 +35,8 @@ def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption =
     _print_counts("communication nodes by kind", "kind", [one["communication"] for one in described])
 
 
-def _load(path: Path, on_error: OnError) -> Trace:
-    return watch(f"reading {path.name}", lambda progress: load(path, on_error=on_error.value, progress=progress))
+def _load(path: Path, on_error: OnErrorOption) -> Trace:
+    return watch(f"reading {path.name}", lambda progress: load(path, on_error=on_error, progress=progress))
 
 
 def describe(trace: Trace, path: Path) -> dict[str, Any]:

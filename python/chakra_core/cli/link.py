@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from chakra_core.cli.pairs import TracePair, trace_pairs
-from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnError, OnErrorOption, RankOption
+from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnErrorOption, RankOption
 from chakra_core.cli.printing import print_json
 from chakra_core.cli.progress import watch
 from chakra_core.pytorch import link as link_files
@@ -22,7 +22,7 @@ def link(
     device: DeviceOption = None,
     rank: RankOption = None,
     json: JsonOption = False,
-    on_error: OnErrorOption = OnError.strict,
+    on_error: OnErrorOption = "strict",
 ) -> None:
     """Join host and device traces of PyTorch and report how much of both was matched."""
     described = []
@@ -36,10 +36,10 @@ def link(
         print_json(described)
 
 
-def link_pair(pair: TracePair, on_error: OnError) -> LinkedTrace:
+def link_pair(pair: TracePair, on_error: OnErrorOption) -> LinkedTrace:
     """Link one rank's files, with a sign of life if it takes long."""
     return watch(
-        f"linking {pair.name}", lambda _: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error.value)
+        f"linking {pair.name}", lambda _: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error)
     )
 
 

@@ -3,29 +3,21 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
-
-
-class OnError(str, Enum):
-    """What to do with input that is not right."""
-
-    strict = "strict"
-    recover = "recover"
-
 
 TracePaths: TypeAlias = Annotated[
     list[str],
     typer.Argument(
-        metavar="TRACES...", show_default=False, help="Trace files, globs, or a name with %d for the rank (run.%d.et)."
+        metavar="TRACES", show_default=False, help="Trace files, globs, or a name with %d for the rank (run.%d.et)."
     ),
 ]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 OnErrorOption: TypeAlias = Annotated[
-    OnError, typer.Option("--on-error", help="strict stops at the first problem; recover keeps what can be used.")
+    Literal["strict", "recover"],
+    typer.Option("--on-error", help="strict stops at the first problem; recover keeps what can be used."),
 ]
 HostOption: TypeAlias = Annotated[
     str | None,

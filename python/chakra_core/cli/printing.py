@@ -12,8 +12,8 @@ _PIPE_WIDTH = 160
 
 
 def print_json(data: object) -> None:
-    """Print one JSON document."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    """Print one JSON document on one line."""
+    typer.echo(json.dumps(data, ensure_ascii=False))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, numeric_from: int = 1) -> None:

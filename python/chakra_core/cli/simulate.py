@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from chakra_core.cli.loading import load_named
-from chakra_core.cli.parameters import JsonOption, OnError, OnErrorOption, TracePaths
+from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import print_json, print_table
 from chakra_core.cli.progress import watch
 from chakra_core.config import CommGroups, Memory, Network, System
@@ -46,7 +46,7 @@ def simulate(
     ] = None,
     csv: Annotated[_File, typer.Option("--csv", help="Write start and end of every node.")] = None,
     json: JsonOption = False,
-    on_error: OnErrorOption = OnError.strict,
+    on_error: OnErrorOption = "strict",
 ) -> None:
     """Simulate the traces of all ranks and show when each finished, and what it spent its time on."""
     # Before the traces are loaded, so that a wrong key is told at once.
@@ -54,7 +54,7 @@ def simulate(
     system_model = System() if system is None else System.load(system)
     groups_model = CommGroups() if comm_groups is None else CommGroups.load(comm_groups)
     memory_model = None if memory is None else Memory.load(memory)
-    loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error.value)
+    loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error)
     result = watch(
         "simulating",
         lambda progress: run(

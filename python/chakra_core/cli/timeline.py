@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from chakra_core.cli.loading import load_named
-from chakra_core.cli.parameters import JsonOption, OnError, OnErrorOption, OutputOption, TracePaths
+from chakra_core.cli.parameters import JsonOption, OnErrorOption, OutputOption, TracePaths
 from chakra_core.cli.printing import format_bytes, print_json
 from chakra_core.cli.progress import watch
 from chakra_core.recorded_timeline import timeline as write
@@ -16,14 +16,14 @@ def timeline(
     traces: TracePaths,
     output: OutputOption,
     json: JsonOption = False,
-    on_error: OnErrorOption = OnError.strict,
+    on_error: OnErrorOption = "strict",
 ) -> None:
     """Write the recorded times of traces as a timeline that opens in Perfetto (ui.perfetto.dev).
 
     A name that ends in .json or .json.gz gives Chrome JSON, any other Perfetto's protobuf; .gz compresses.
     For simulated times use simulate --timeline.
     """
-    loaded = load_named(traces, on_error=on_error.value)
+    loaded = load_named(traces, on_error=on_error)
     watch(f"writing {output.name}", lambda progress: write(loaded, output, progress=progress))
     size = output.stat().st_size
     if json:

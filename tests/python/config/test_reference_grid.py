@@ -2,17 +2,14 @@
 """Every configuration that ASTRA-sim ran is read, and each one it chokes on is refused for the right reason."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from chakra_core import CommGroups, ConfigError, Memory, Network, System
 from chakra_core.config import SimulationOptions
+from shared_data import SHARED, needs
 
-ROOT = Path(__file__).parents[3]
-GRID = Path(os.environ.get("CHAKRA_CORE_SHARED", ROOT.parent / "shared")) / "reference" / "astra_grid.jsonl"
+GRID = SHARED / "reference" / "astra_grid.jsonl"
 
 # What is refused on purpose, by the description of its row.
 REFUSED = {
@@ -40,7 +37,7 @@ def read_all(row: dict[str, Any], folder: Path) -> Network:
     return Network.load(folder / "network.yml")
 
 
-@pytest.mark.skipif(not GRID.exists(), reason=f"no reference grid at {GRID}")
+@needs(GRID)
 def test_grid_configurations(tmp_path: Path) -> None:
     refused = {}
     with GRID.open(encoding="utf-8") as lines:

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "chakra_core/linked_trace.hpp"
+#include "pytorch/communication.hpp"
+#include "pytorch/exact_graph.hpp"
+#include "pytorch/host_match.hpp"
+#include "pytorch/pieces.hpp"
+
+namespace chakra::pytorch {
+
+/// Everything that linking knows. The converter reads it and nothing else.
+struct LinkedModel {
+  std::optional<HostTrace> host;
+  std::optional<DeviceTrace> device;
+  std::optional<std::int64_t> rank;
+
+  CallTree tree;
+  HostMatch match;
+  Launches launches;
+  CpuWaits cpu_waits;
+  StreamWaits stream_waits;
+  std::vector<HandOver> hand_overs;
+  std::vector<BackendComm> backend_comms;
+  Pieces pieces;
+  std::vector<ProcessGroup> groups;
+  Communications communications;
+  LinkReport report;
+};
+
+/// Links traces that are in memory. At least one must be there.
+LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device,
+                        const LinkOptions& options = {});
+
+/// The report of a model that is complete but for its report.
+LinkReport report_on(const LinkedModel& model);
+
+}  // namespace chakra::pytorch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <cstdint>
+#include <random>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "feeder/ready_set.hpp"
+
+namespace chakra::detail {
+namespace {
+
+TEST(ReadySet, EmptyHasNoSmallest) {
+  ReadySet set(0);
+  EXPECT_EQ(set.smallest(), std::nullopt);
+  EXPECT_EQ(set.size(), 0U);
+  EXPECT_TRUE(set.members().empty());
+}
+
+TEST(ReadySet, EdgesOfWordsAndLevels) {
+  for (const std::uint32_t size : {1U, 63U, 64U, 65U, 4095U, 4096U, 4097U, 262'144U, 300'000U}) {
+    ReadySet set(size);
+    set.insert(size - 1);
+    EXPECT_EQ(set.smallest(), size - 1) << size;
+    set.insert(0);
+    set.insert(0);
+    EXPECT_EQ(set.smallest(), 0U) << size;
+    set.erase(0);
+    set.erase(0);
+    EXPECT_EQ(set.size(), size == 1 ? 0U : 1U) << size;
+    set.erase(size - 1);
+    EXPECT_EQ(set.smallest(), std::nullopt) << size;
+  }
+}
+
+TEST(ReadySet, AgreesWithAnOrderedSet) {
+  constexpr std::uint32_t size = 70'000;
+  ReadySet set(size);
+  std::set<std::uint32_t> expected;
+  std::mt19937 random(11);
+  for (int step = 0; step < 200'000; ++step) {
+    const auto rank = static_cast<std::uint32_t>(random() % size);
+    if (random() % 2 == 0) {
+      set.insert(rank);
+      expected.insert(rank);
+    } else {
+      const std::uint32_t gone = expected.empty() ? rank : *expected.begin();
+      set.erase(gone);
+      expected.erase(gone);
+    }
+    ASSERT_EQ(set.size(), expected.size());
+    ASSERT_EQ(set.smallest(), expected.empty() ? std::nullopt : std::optional(*expected.begin()));
+    ASSERT_EQ(set.contains(rank), expected.contains(rank));
+  }
+  EXPECT_EQ(set.members(), std::vector<std::uint32_t>(expected.begin(), expected.end()));
+  set.clear();
+  EXPECT_EQ(set.smallest(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace chakra::detail

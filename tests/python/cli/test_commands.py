@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Each command on real files: what it prints, what it writes, how it ends."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chakra_core as cc
+from chakra_core.cli import main
+from timeline_files import read_chrome_json, read_perfetto
+
+Capture = pytest.CaptureFixture[str]
+
+
+def json_of(capsys: Capture, *arguments: str) -> Any:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+@pytest.mark.parametrize("names", [["run.%d.et"], ["run.*.et"], ["run"], [f"run.{rank}.et" for rank in range(4)]])
+def test_info_for_machines(folder: Path, capsys: Capture, names: list[str]) -> None:
+    described = json_of(capsys, "info", "--json", *names)
+    assert [one["path"] for one in described] == [f"run.{rank}.et" for rank in range(4)]
+    first = described[0]
+    assert first["file_bytes"] == Path("run.0.et").stat().st_size
+    assert (first["nodes"], first["data_deps"], first["ctrl_deps"]) == (3, 1, 0)
+    assert (first["span_ns"], first["duration_ns"], first["comm_bytes"]) == (7_000, 6_500, 1 << 20)
+    assert first["types"] == {"COMP_NODE": 2, "COMM_COLL_NODE": 1}
+    assert first["communication"] == {"ALL_REDUCE": 1}
+
+
+def test_info_for_people(folder: Path, capsys: Capture) -> None:
+    assert main(["info", "run.%d.et"]) == 0
+    out = capsys.readouterr().out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["COMP_NODE", "8"] in rows
+    assert ["ALL_REDUCE", "4"] in rows
+    assert next(row for row in rows if row[:1] == ["run.2.et"])[3:5] == ["3", "1"]
+
+
+def test_info_names_types_beyond_the_schema(folder: Path, capsys: Capture) -> None:
+    builder = cc.TraceBuilder()
+    builder.add_record(b"\x08\x01\x18\x09")
+    builder.add_node(id=2, type="COMM_COLL_NODE")
+    cc.save(builder.build(), "odd.et")
+    (described,) = json_of(capsys, "info", "--json", "odd.et")
+    assert described["types"] == {"COMM_COLL_NODE": 1, "NODE_TYPE_9": 1}
+    assert described["communication"] == {"no comm_type": 1}
+
+
+def test_validate_good_and_bad(folder: Path, capsys: Capture) -> None:
+    assert main(["validate", "run.%d.et"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith("run.0.et: ok, 0 errors")
+    Path("bad.et").write_bytes(Path("run.0.et").read_bytes()[:-3])
+    assert main(["validate", "run.0.et", "bad.et"]) == 1
+    out = capsys.readouterr().out
+    assert "bad.et: NOT ok, 1 errors" in out
+    assert "  error: " in out
+    assert main(["validate", "--json", "bad.et"]) == 1
+    (checked,) = json.loads(capsys.readouterr().out)
+    assert (checked["ok"], checked["errors"], checked["counts"]) == (False, 1, {"truncated_file": 1})
+    assert checked["problems"][0]["record"] == 3
+
+
+def test_validate_shows_as_many_problems_as_asked_for(folder: Path, capsys: Capture) -> None:
+    builder = cc.TraceBuilder()
+    for number in range(1, 30):
+        builder.add_node(id=number, data_deps=[number])
+    cc.save(builder.build(), "loops.et")
+    assert main(["validate", "--show", "2", "loops.et"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert lines[3].startswith("  and 27 more: ")
+
+
+def test_simulate_for_machines(folder: Path, capsys: Capture) -> None:
+    data = json_of(capsys, "simulate", "run.%d.et", "--network", "network.yml", "--json")
+    expected = cc.simulate("run.%d.et", network="network.yml")
+    assert data == expected.to_dict()
+
+
+def test_simulate_for_people_and_files(folder: Path, capsys: Capture) -> None:
+    status = main(["simulate", "run", "--network", "network.yml", "--timeline", "run.json", "--csv", "nodes.csv"])
+    assert status == 0
+    out = capsys.readouterr().out
+    assert "exposed comm" in out
+    assert "4 ranks finished at " in out
+    assert len(read_chrome_json(Path("run.json"))) == 12
+    assert len(Path("nodes.csv").read_text().splitlines()) == 13
+
+
+def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
+    Path("system.json").write_text(
+        json.dumps(
+            {
+                "endpoint-delay": 100,
+                "preferred-dataset-splits": 4,
+                "collective-optimization": "baseline",
+                "all-reduce-implementation": ["direct"],
+            }
+        )
+    )
+    Path("memory.json").write_text('{"memory-type": "NO_MEMORY_EXPANSION"}')
+    Path("groups.json").write_text('{"1": [0, 1, 2, 3]}')
+    data = json_of(
+        capsys,
+        "simulate",
+        "run",
+        "--network-configuration=network.yml",
+        "--system-configuration=system.json",
+        "--remote-memory-configuration=memory.json",
+        "--comm-group-configuration=groups.json",
+        "--num-queues-per-dim=2",
+        "--injection-scale=0.5",
+        "--rendezvous-protocol",
+        "--congestion",
+        "--parity",
+        "--json",
+    )
+    expected = cc.simulate(
+        "run",
+        network="network.yml",
+        system="system.json",
+        num_queues_per_dim=2,
+        injection_scale=0.5,
+        rendezvous_protocol=True,
+        congestion=True,
+        parity=True,
+    )
+    assert data["finish_ns"] == expected.finish_ns.tolist()
+
+
+def test_timeline(folder: Path, capsys: Capture) -> None:
+    data = json_of(capsys, "timeline", "run.%d.et", "-o", "run.pftrace.gz", "--json")
+    assert data == {"path": "run.pftrace.gz", "ranks": 4, "file_bytes": Path("run.pftrace.gz").stat().st_size}
+    slices = read_perfetto(Path("run.pftrace.gz"))
+    assert {one.process for one in slices} == {f"rank {rank}" for rank in range(4)}
+    assert {one.track for one in slices} == {"stream 7", "stream 20", "thread 1"}
+    assert main(["timeline", "run.0.et", "-o", "one.json"]) == 0
+    assert "one.json: 1 ranks, " in capsys.readouterr().out
+
+
+def one_error(capsys: Capture, *arguments: str) -> str:
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+    assert captured.err.count("\n") == 1
+    return captured.err
+
+
+def test_errors_are_one_line(folder: Path, capsys: Capture) -> None:
+    Path("bad.yml").write_text("topology: [Mesh]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [500]\n")
+    Path("bad.et").write_bytes(b"\xff" * 20)
+    assert "none.et: no such file" in one_error(capsys, "info", "none.et")
+    assert "bad.et: " in one_error(capsys, "info", "bad.et")
+    assert "found 'Mesh', allowed: " in one_error(capsys, "simulate", "run", "--network", "bad.yml")
+    assert "none.yml: cannot read" in one_error(capsys, "simulate", "run", "--network", "none.yml")
+    assert "found 2 of 4 ranks: 2-3 missing" in one_error(
+        capsys, "simulate", "run.0.et", "run.1.et", "--network", "network.yml"
+    )
+    assert "none" in one_error(capsys, "timeline", "run.0.et", "-o", "none/run.json")
+    assert "give --host, --device or both" in one_error(capsys, "link")
+    assert "run.et: no such file" in one_error(capsys, "convert", "--host", "run.et", "-o", "out.et")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["bad.et", "bad.yml", "network.yml", *(f"run.{rank}.et" for rank in range(4))]
+    )
+
+
+@pytest.mark.parametrize("arguments", [["simulate", "run"], ["info"], ["nonsense"], ["info", "run", "--on-error", "x"]])
+def test_wrong_usage_has_its_own_status(folder: Path, capsys: Capture, arguments: list[str]) -> None:
+    assert main(arguments) == 2
+    assert "Usage: " in capsys.readouterr().err
+
+
+def test_help_and_version(capsys: Capture) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == cc.__version__
+    for command in ("info", "validate", "link", "convert", "simulate", "timeline"):
+        assert main([command, "-h"]) == 0
+        assert "Usage: " in capsys.readouterr().out
