@@ -51,7 +51,7 @@ bool fits_int64(const py::object& value) {
   return overflow == 0;
 }
 
-AttributeKind scalar_kind(const std::string& name, const py::object& value) {
+AttributeKind scalar_kind(const std::string& name, const py::object& value, AttributeKind customary) {
   if (py::isinstance<py::bool_>(value)) {
     return AttributeKind::bool_value;
   }
@@ -65,7 +65,6 @@ AttributeKind scalar_kind(const std::string& name, const py::object& value) {
     return AttributeKind::double_value;
   }
   if (PyIndex_Check(value.ptr()) != 0) {
-    const AttributeKind customary = customary_kind(name);
     if (!fits_int64(value)) {
       return AttributeKind::uint64_value;
     }
@@ -103,15 +102,16 @@ AttributeKind natural_kind(const std::string& name, const py::object& value) {
     const auto items = py::reinterpret_borrow<py::sequence>(value);
     AttributeKind kind = AttributeKind::int64_value;
     if (items.size() != 0) {
-      kind = scalar_kind({}, items[0]);
+      kind = scalar_kind(name, items[0], AttributeKind::int64_value);
       for (const auto item : items) {
-        const AttributeKind other = scalar_kind({}, py::reinterpret_borrow<py::object>(item));
+        const AttributeKind other =
+            scalar_kind(name, py::reinterpret_borrow<py::object>(item), AttributeKind::int64_value);
         kind = common_kind(name, kind, other);
       }
     }
     return static_cast<AttributeKind>(static_cast<unsigned>(kind) + 1);
   }
-  return scalar_kind(name, value);
+  return scalar_kind(name, value, customary_kind(name));
 }
 
 template <class Value>

@@ -10,6 +10,7 @@ void bind_errors(pybind11::module_& module);
 void bind_trace(pybind11::module_& module);
 void bind_io(pybind11::module_& module);
 void bind_feeder(pybind11::module_& module);
+void bind_pytorch_traces(pybind11::module_& module);
 void bind_pytorch(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
 void bind_timeline(pybind11::module_& module);

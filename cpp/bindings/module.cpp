@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
   chakra::bindings::bind_trace(module);
   chakra::bindings::bind_io(module);
   chakra::bindings::bind_feeder(module);
+  chakra::bindings::bind_pytorch_traces(module);
   chakra::bindings::bind_pytorch(module);
   chakra::bindings::bind_sim(module);
   chakra::bindings::bind_timeline(module);

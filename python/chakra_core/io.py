@@ -38,6 +38,8 @@ def load(
         return _core.load_path(source, on_error=on_error, progress=progress)
     if isinstance(source, (bytes, bytearray, memoryview)):
         return _core.load_bytes(source, on_error=on_error, progress=progress)
+    if not hasattr(source, "read"):
+        raise TypeError(f"source must be a path, a binary file or bytes, not {type(source).__name__}")
     name = str(getattr(source, "name", "<file>"))
     return _core.load_bytes(source.read(), name=name, on_error=on_error, progress=progress)
 

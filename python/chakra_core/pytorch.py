@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from chakra_core import _core
-
-if TYPE_CHECKING:
-    from chakra_core._core import LinkedTrace, ReplayReport, Trace
+from chakra_core._core import LinkedTrace, Progress, ReplayReport, Trace
 
 Layout: TypeAlias = Literal["exact", "ops"]
 _Path: TypeAlias = "str | os.PathLike[str]"
@@ -21,6 +19,7 @@ def link(
     *,
     rank: int | None = None,
     on_error: Literal["strict", "recover"] = "strict",
+    progress: Progress | None = None,
 ) -> LinkedTrace:
     """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
 
@@ -29,6 +28,7 @@ def link(
         device: the device trace, plain or gzip JSON; None works from the host trace alone.
         rank: the rank; by default what the device trace says.
         on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
+        progress: counts the bytes of the files as they lie on disk.
 
     Returns:
         The joined record; its `report` tells how much of both sides was matched.
@@ -37,7 +37,7 @@ def link(
         LinkError: the two do not belong together, with what to change in the collection.
         FormatError, OSError: a file cannot be read.
     """
-    return _core.link(_text(host), _text(device), rank=rank, on_error=on_error)
+    return _core.link(host, device, rank=rank, on_error=on_error, progress=progress)
 
 
 def convert(
@@ -83,7 +83,3 @@ def replay(trace: Trace, *, deps: Literal["data", "both"] = "data") -> ReplayRep
         DependencyError: nodes wait for each other in a cycle.
     """
     return _core.replay(trace, deps=deps)
-
-
-def _text(path: _Path | None) -> str | None:
-    return None if path is None else os.fspath(path)

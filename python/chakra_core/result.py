@@ -120,7 +120,7 @@ class Result:
             writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
     def to_perfetto(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write a timeline that opens in Perfetto (ui.perfetto.dev): a group of tracks for each rank.
+        """Write a timeline that opens in Perfetto (ui.perfetto.dev): for each rank a track a resource, and receives.
 
         A name that ends in `.json` or `.json.gz` gives Chrome JSON, any other Perfetto's protobuf, which is smaller;
         `.gz` compresses. Nodes without a resource, such as metadata, are left out.
@@ -136,13 +136,16 @@ class Result:
         processes = []
         for rank, (low, high) in enumerate(self._rank_bounds()):
             drawn = low + np.flatnonzero(native.node_resource[low:high] != native.RESOURCES.index("none"))
+            rows = native.node_row[drawn]
+            # Receives wait beside everything else, and would seem to hold it if they shared its track.
+            is_receive = self.traces[rank].types[rows] == NodeType.COMM_RECV_NODE
             processes.append(
                 _core.TimelineProcess(
                     f"rank {rank}",
-                    list(native.RESOURCES),
+                    [*native.RESOURCES, "receive"],
                     self.traces[rank],
-                    rows=native.node_row[drawn],
-                    track=native.node_resource[drawn],
+                    rows=rows,
+                    track=np.where(is_receive, len(native.RESOURCES), native.node_resource[drawn]),
                     start_ns=native.node_start_ns[drawn],
                     end_ns=native.node_end_ns[drawn],
                 )

@@ -13,6 +13,7 @@ from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
 from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, System
 from chakra_core.rank_traces import RankTraces, load_ranks
+from chakra_core.recorded_groups import recorded_groups
 from chakra_core.result import Result
 
 _ALGORITHM_LISTS = {
@@ -22,7 +23,7 @@ _ALGORITHM_LISTS = {
     CollectiveType.ALL_TO_ALL: "all_to_all_implementation",
 }
 
-_ALL_RANKS = "0"
+_ALL_RANKS = {"", "0"}
 
 
 def simulate(
@@ -50,7 +51,8 @@ def simulate(
             to path or Trace. One object or file may stand for many ranks; it is loaded once.
         network: the network, whose NPUs are the ranks.
         system: algorithms, chunking and speeds; by default the ring algorithm in every dimension.
-        comm_groups: ranks of each group that nodes name in `pg_name`.
+        comm_groups: ranks of each group that nodes name in `pg_name`; by default the groups that PyTorch recorded in
+            the traces.
         memory: remote memory, for MEM_LOAD and MEM_STORE nodes; by default there is none.
         congestion: messages wait for busy links.
         parity: behave as ASTRA-sim does, its known defects included.
@@ -74,7 +76,7 @@ def simulate(
     """
     network = Network.coerce(network)
     system = System() if system is None else System.coerce(system)
-    groups = CommGroups() if comm_groups is None else CommGroups.coerce(comm_groups)
+    given_groups = None if comm_groups is None else _usable_groups(CommGroups.coerce(comm_groups), network)
     options = SimulationOptions(
         congestion=congestion,
         parity=parity,
@@ -84,14 +86,14 @@ def simulate(
         comm_scale=comm_scale,
         compute_scale=compute_scale,
     )
-    native_groups = _native_groups(groups, network)
     loaded = load_ranks(traces, network.num_npus)
+    groups = _used_recorded_groups(loaded, network) if given_groups is None else given_groups
     native = _core.simulate(
         loaded,
         _native_network(network),
         _native_system(system, network, loaded, parity=parity),
         memory=_native_memory(None if memory is None else Memory.coerce(memory)),
-        groups=native_groups,
+        groups=groups,
         parity=options.parity,
         congestion=options.congestion,
         num_queues_per_dim=options.num_queues_per_dim,
@@ -191,17 +193,28 @@ def _uses(traces: list[Trace], collective: CollectiveType) -> bool:
     )
 
 
-def _native_groups(groups: CommGroups, network: Network) -> list[tuple[str, list[int]]]:
+def _used_recorded_groups(traces: list[Trace], network: Network) -> list[tuple[str, list[int]]]:
+    """Take the recorded groups that nodes name; others may well speak of ranks that are not simulated."""
+    recorded = recorded_groups(traces).groups
+    if not recorded:
+        return []
+    distinct = {id(trace): trace for trace in traces}.values()
+    used = {str(name) for trace in distinct for name in np.unique(trace.attr("pg_name").compressed())}
+    used -= _ALL_RANKS
+    return _usable_groups(CommGroups(groups={name: recorded[name] for name in used & recorded.keys()}), network)
+
+
+def _usable_groups(groups: CommGroups, network: Network) -> list[tuple[str, list[int]]]:
+    """Check that the groups fit the network, and leave out those whose name means all ranks anyway."""
     for name, ranks in groups.groups.items():
         if max(ranks) >= network.num_npus:
             raise ConfigError(
                 f"{groups.source}: group '{name}' has rank {max(ranks)}, "
                 f"but the network ({network.source}) has {network.num_npus} NPUs"
             )
-        if name in ("", _ALL_RANKS) and len(ranks) != network.num_npus:
+        if name in _ALL_RANKS and len(ranks) != network.num_npus:
             raise ConfigError(
                 f"{groups.source}: group '{name}' has {len(ranks)} ranks, but this name always means all "
                 f"{network.num_npus}; give the group another name"
             )
-    # Groups under these names are what the names mean anyway.
-    return [(name, list(ranks)) for name, ranks in groups.groups.items() if name not in ("", _ALL_RANKS)]
+    return [(name, list(ranks)) for name, ranks in groups.groups.items() if name not in _ALL_RANKS]

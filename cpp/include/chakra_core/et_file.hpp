@@ -21,6 +21,7 @@ enum class OnError : std::uint8_t {
 struct LoadOptions {
   OnError on_error = OnError::strict;
   Progress* progress = nullptr;  ///< optional; counts uncompressed bytes
+  unsigned threads = 0;          ///< that decode; 0: as many as the machine has cores. The result does not depend on it
 };
 
 /// Reads an ET file, plain or gzip (told by its first bytes, not its name). A plain file is mapped,

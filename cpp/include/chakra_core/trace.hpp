@@ -76,7 +76,17 @@ class AttributeColumn {
 
   /// Appends the value of `row`; rows must come in ascending order. For builders.
   void append(NodeIndex row, Value value);
+  /// Appends a column whose row 0 is `first_row` here; all rows here must be smaller. For builders.
+  void append(NodeIndex first_row, const AttributeColumn& column);
+  void reserve(std::size_t values) { values_.reserve(values); }
   void shrink_to_fit();
+  /// Changes every value. For builders.
+  template <class Function>
+  void map(Function&& function) {
+    for (Value& value : values_) {
+      value = function(value);
+    }
+  }
   std::size_t memory_bytes() const noexcept;
 
  private:

@@ -11,9 +11,6 @@ namespace chakra {
 
 namespace {
 
-/// ASTRA-sim's default of the attribute involved_dim has this many entries, all true.
-constexpr std::size_t parity_default_dims = 4;
-
 void check_list(const char* key, const std::vector<Algorithm>& list, std::size_t dimensions, bool parity) {
   const auto whole = std::find_if(list.begin(), list.end(), [](const Algorithm& a) { return a.whole; });
   const bool has_whole = whole != list.end();

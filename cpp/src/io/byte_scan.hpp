@@ -13,12 +13,22 @@
 #define CHAKRA_CORE_NEON 1
 #endif
 
-// The two loops over every byte of a JSON text, 16 bytes at a time where the machine can.
+// The loops over every byte of a JSON text, 16 bytes at a time where the machine can.
 namespace chakra::io {
 
 /// A byte of a JSON string that needs a look: quote, backslash, control character, part of a non-ASCII character.
 constexpr bool is_string_special(char c) noexcept {
   return static_cast<signed char>(c) < 0x20 || c == '"' || c == '\\';
+}
+
+constexpr bool is_json_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+
+/// First byte at or after `p` that is no white space. There must be one, and 15 readable bytes after it.
+inline const char* pass_spaces_scalar(const char* p) noexcept {
+  while (is_json_space(*p)) {
+    ++p;
+  }
+  return p;
 }
 
 /// First special byte at or after `p`. There must be one, and 15 readable bytes after it.
@@ -54,15 +64,47 @@ inline const char* find_string_special(const char* p) noexcept {
 inline std::uint64_t count_newlines(const char* begin, const char* end) noexcept {
   const __m128i newline = _mm_set1_epi8('\n');
   std::uint64_t count = 0;
-  for (; end - begin >= 16; begin += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
-    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, newline)));
-    count += static_cast<std::uint64_t>(std::popcount(mask));
+  while (end - begin >= 16) {
+    // Sixteen counters of a byte each; they overflow after 255 rounds.
+    __m128i counters = _mm_setzero_si128();
+    for (int round = 0; round < 255 && end - begin >= 16; ++round, begin += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(begin));
+      counters = _mm_sub_epi8(counters, _mm_cmpeq_epi8(bytes, newline));
+    }
+    const __m128i sums = _mm_sad_epu8(counters, _mm_setzero_si128());
+    count += static_cast<std::uint64_t>(_mm_cvtsi128_si32(sums)) +
+             static_cast<std::uint64_t>(_mm_cvtsi128_si32(_mm_srli_si128(sums, 8)));
   }
   return count + count_newlines_scalar(begin, end);
 }
 
+inline const char* pass_spaces(const char* p) noexcept {
+  // None or one blank, most of the time; else the indentation of a printed file.
+  if (!is_json_space(*p)) {
+    return p;
+  }
+  if (!is_json_space(*++p)) {
+    return p;
+  }
+  const __m128i blank = _mm_set1_epi8(' ');
+  const __m128i newline = _mm_set1_epi8('\n');
+  const __m128i tab = _mm_set1_epi8('\t');
+  const __m128i carriage_return = _mm_set1_epi8('\r');
+  for (;; p += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i space =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, blank), _mm_cmpeq_epi8(bytes, newline)),
+                     _mm_or_si128(_mm_cmpeq_epi8(bytes, tab), _mm_cmpeq_epi8(bytes, carriage_return)));
+    const auto other = static_cast<unsigned>(_mm_movemask_epi8(space)) ^ 0xFFFFU;
+    if (other != 0) {
+      return p + std::countr_zero(other);
+    }
+  }
+}
+
 #elif defined(CHAKRA_CORE_NEON)
+
+inline const char* pass_spaces(const char* p) noexcept { return pass_spaces_scalar(p); }
 
 inline const char* find_string_special(const char* p) noexcept {
   const int8x16_t quote = vdupq_n_s8('"');
@@ -86,6 +128,8 @@ inline std::uint64_t count_newlines(const char* begin, const char* end) noexcept
 }
 
 #else
+
+inline const char* pass_spaces(const char* p) noexcept { return pass_spaces_scalar(p); }
 
 inline const char* find_string_special(const char* p) noexcept { return find_string_special_scalar(p); }
 

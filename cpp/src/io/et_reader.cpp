@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
 #include "io/gzip.hpp"
+#include "io/record_frames.hpp"
 #include "io/record_source.hpp"
+#include "parallel/parallel_for.hpp"
 #include "trace/record_arena.hpp"
 #include "trace/trace_assembly.hpp"
 #include "wire/decode.hpp"
@@ -17,9 +22,8 @@ namespace {
 
 using detail::RecordForm;
 using detail::RecordSource;
+using detail::RowBlock;
 
-/// How many records between two looks at a Progress.
-constexpr std::uint64_t progress_step = 4096;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
 
 std::string hint_for(std::string_view bytes) {
@@ -33,106 +37,55 @@ std::string hint_for(std::string_view bytes) {
   return {};
 }
 
-/// Reads the records of one ET into a TraceAssembly.
-class EtReader {
- public:
-  EtReader(std::string name, const LoadOptions& options) : name_(std::move(name)), options_(options) {}
+/// What all parts of reading one ET share.
+struct EtInput {
+  std::string name;
+  OnError on_error;
+  std::string_view bytes;
 
-  TracePtr read(std::shared_ptr<const RecordSource> source) {
-    if (io::is_gzip(source->bytes())) {
-      source = inflate(*source);
-    }
-    bytes_ = source->bytes();
-    detail::TraceStorage& storage = assembly_.storage();
-    storage.source = name_;
-    storage.sources.push_back(std::move(source));
-    if (options_.progress != nullptr) {
-      options_.progress->total = bytes_.size();
-    }
-    read_records();
-    storage.load_report.merge(report_);
-    return assembly_.finish(options_.on_error);
-  }
-
- private:
-  bool strict() const noexcept { return options_.on_error == OnError::strict; }
+  bool strict() const noexcept { return on_error == OnError::strict; }
 
   /// Strict reading ends here; recovery takes note and goes on.
-  void problem(ProblemKind kind, std::optional<std::uint64_t> offset, const std::string& text,
-               std::vector<NodeId> nodes = {}) {
+  void problem(Report& report, ProblemKind kind, std::optional<std::uint64_t> record,
+               std::optional<std::uint64_t> offset, const std::string& text, std::vector<NodeId> nodes = {}) const {
     if (strict()) {
-      throw FormatError({name_, offset ? std::optional(record_) : std::nullopt, offset}, text);
+      throw FormatError({name, record, offset}, text);
     }
-    report_.add({kind, text, std::move(nodes), offset ? std::optional(record_) : std::nullopt, offset});
+    report.add({kind, text, std::move(nodes), record, offset});
   }
+};
 
-  std::shared_ptr<const RecordSource> inflate(const RecordSource& compressed) {
-    io::Inflated inflated = io::inflate_all(compressed.bytes());
-    if (!inflated.problem.empty()) {
-      problem(ProblemKind::truncated_file, std::nullopt, inflated.problem);
-    }
-    return io::make_record_source(std::move(inflated.bytes));
-  }
+/// Decodes the records of one block.
+class BlockReader {
+ public:
+  BlockReader(const EtInput& input, RowBlock& block) : input_(input), block_(block) {}
 
-  void read_records() {
-    if (bytes_.empty()) {
-      problem(ProblemKind::truncated_file, 0, "the file is empty; an ET begins with a GlobalMetadata record");
-      return;
-    }
-    std::size_t offset = 0;
-    for (record_ = 0; offset < bytes_.size(); ++record_) {
-      wire::Frame frame{};
-      try {
-        frame = wire::read_frame(bytes_, offset);
-      } catch (const wire::Malformed& error) {
-        const std::string lost = std::to_string(bytes_.size() - offset) + " bytes are left";
-        problem(ProblemKind::truncated_file, offset, std::string(error.what()) + "; " + lost + hint_for(bytes_));
-        return;
-      }
-      const std::string_view message = bytes_.substr(frame.begin, frame.size);
-      if (record_ == 0) {
-        read_metadata(message, frame.begin);
-      } else {
-        read_node(message, frame.begin);
-      }
+  void read(const io::FrameBlock& frames) {
+    std::size_t offset = frames.begin;
+    record_ = frames.first_record;
+    for (std::size_t i = 0; i < frames.count; ++i, ++record_) {
+      const wire::Frame frame = wire::read_frame(input_.bytes, offset);
+      read_node(input_.bytes.substr(frame.begin, frame.size), frame.begin);
       offset = frame.begin + frame.size;
-      if (record_ % progress_step == 0) {
-        report_progress(offset);
-      }
-    }
-    report_progress(offset);
-  }
-
-  void report_progress(std::size_t offset) const {
-    if (options_.progress != nullptr) {
-      options_.progress->done = offset;
-      if (options_.progress->cancel) {
-        throw Cancelled();
-      }
     }
   }
 
-  void read_metadata(std::string_view message, std::size_t begin) {
-    try {
-      assembly_.storage().metadata = wire::decode_metadata(message);
-      assembly_.storage().metadata_record = message;
-    } catch (const wire::Malformed& error) {
-      problem(ProblemKind::malformed_record, begin + error.offset(),
-              "the metadata record holds " + std::string(error.what()) + hint_for(bytes_));
-    }
-  }
+  /// Records that recovery had to change; null if there were none.
+  std::shared_ptr<detail::RecordArena> mended() const { return mended_; }
 
+ private:
   void read_node(std::string_view message, std::size_t begin) {
     try {
       wire::decode_node(message, node_);
     } catch (const wire::Malformed& error) {
-      problem(ProblemKind::malformed_record, begin + error.offset(),
-              "no Node message: " + std::string(error.what()) + (strict() ? "" : "; the record was dropped"));
-      assembly_.skip_record();
+      input_.problem(
+          block_.report, ProblemKind::malformed_record, record_, begin + error.offset(),
+          "no Node message: " + std::string(error.what()) + (input_.strict() ? "" : "; the record was dropped"));
+      block_.skip_record();
       return;
     }
     if (node_.problems.empty() && node_.name_is_utf8) {
-      assembly_.append(node_, message, RecordForm::whole);
+      block_.append(node_, message, RecordForm::whole);
       return;
     }
     report_problems(begin);
@@ -143,14 +96,15 @@ class EtReader {
     const std::string node = "node " + std::to_string(node_.id) + ": ";
     for (const wire::AttributeProblem& found : node_.problems) {
       const bool is_time = found.offset == 0;
-      problem(ProblemKind::attribute_type, begin + found.offset,
-              node + (is_time ? "" : "attribute ") + std::string(found.name) + " " + found.what +
-                  (strict() ? "" : "; it was dropped"),
-              {node_.id});
+      input_.problem(block_.report, ProblemKind::attribute_type, record_, begin + found.offset,
+                     node + (is_time ? "" : "attribute ") + std::string(found.name) + " " + found.what +
+                         (input_.strict() ? "" : "; it was dropped"),
+                     {node_.id});
     }
     if (!node_.name_is_utf8) {
-      problem(ProblemKind::malformed_record, begin,
-              node + "the name is not UTF-8" + (strict() ? "" : "; bad bytes read as U+FFFD"), {node_.id});
+      input_.problem(block_.report, ProblemKind::malformed_record, record_, begin,
+                     node + "the name is not UTF-8" + (input_.strict() ? "" : "; bad bytes read as U+FFFD"),
+                     {node_.id});
     }
   }
 
@@ -160,21 +114,120 @@ class EtReader {
     wire::append_mended(mended, message, node_.problems);
     if (!mended_) {
       mended_ = std::make_shared<detail::RecordArena>();
-      assembly_.storage().sources.push_back(mended_);
     }
     const std::string_view stored = mended_->store(mended);
     wire::decode_node(stored, node_);
-    assembly_.append(node_, stored, RecordForm::whole);
+    block_.append(node_, stored, RecordForm::whole);
   }
 
-  std::string name_;
-  const LoadOptions& options_;
-  std::string_view bytes_;
-  detail::TraceAssembly assembly_;
-  Report report_;
+  const EtInput& input_;
+  RowBlock& block_;
   std::uint64_t record_ = 0;
   wire::DecodedNode node_{};
-  std::shared_ptr<detail::RecordArena> mended_;  ///< records that recovery had to change
+  std::shared_ptr<detail::RecordArena> mended_;
+};
+
+/// Reads one ET: finds the records, then decodes blocks of them at the same time.
+class EtReader {
+ public:
+  EtReader(std::string name, const LoadOptions& options)
+      : input_{std::move(name), options.on_error, {}}, options_(options) {}
+
+  TracePtr read(std::shared_ptr<const RecordSource> source) {
+    if (io::is_gzip(source->bytes())) {
+      source = inflate(*source);
+    }
+    input_.bytes = source->bytes();
+    detail::TraceStorage& storage = assembly_.storage();
+    storage.source = input_.name;
+    storage.sources.push_back(std::move(source));
+    if (options_.progress != nullptr) {
+      options_.progress->total = input_.bytes.size();
+    }
+    read_records();
+    return assembly_.finish(options_.on_error, options_.threads);
+  }
+
+ private:
+  void problem(ProblemKind kind, std::optional<std::uint64_t> record, std::optional<std::uint64_t> offset,
+               const std::string& text) {
+    input_.problem(assembly_.storage().load_report, kind, record, offset, text);
+  }
+
+  std::shared_ptr<const RecordSource> inflate(const RecordSource& compressed) {
+    io::Inflated inflated = io::inflate_all(compressed.bytes());
+    if (!inflated.problem.empty()) {
+      problem(ProblemKind::truncated_file, std::nullopt, std::nullopt, inflated.problem);
+    }
+    return io::make_record_source(std::move(inflated.bytes));
+  }
+
+  void read_records() {
+    if (input_.bytes.empty()) {
+      problem(ProblemKind::truncated_file, 0, 0, "the file is empty; an ET begins with a GlobalMetadata record");
+      return;
+    }
+    const std::size_t nodes_begin = read_metadata();
+    if (nodes_begin == 0) {
+      return;
+    }
+    const io::RecordFrames frames = io::find_records(input_.bytes, nodes_begin, 1);
+    if (options_.progress != nullptr) {
+      options_.progress->done = nodes_begin;
+    }
+    assembly_.split(frames.count, io::block_records);
+    parallel_for(frames.blocks.size(), options_.threads,
+                 [&](std::size_t number) { read_block(frames.blocks[number], assembly_.block(number)); });
+    // Only now, so that a problem in an earlier record is told first.
+    if (!frames.problem.empty()) {
+      report_bad_frame(1 + frames.count, frames.end, frames.problem);
+    }
+  }
+
+  void read_block(const io::FrameBlock& frames, RowBlock& block) {
+    BlockReader reader(input_, block);
+    reader.read(frames);
+    if (auto mended = reader.mended()) {
+      const std::lock_guard lock(mutex_);
+      assembly_.storage().sources.push_back(std::move(mended));
+    }
+    if (options_.progress != nullptr) {
+      options_.progress->done += frames.size;
+      if (options_.progress->cancel) {
+        throw Cancelled();
+      }
+    }
+  }
+
+  void report_bad_frame(std::uint64_t record, std::size_t offset, const std::string& what) {
+    const std::string lost = std::to_string(input_.bytes.size() - offset) + " bytes are left";
+    problem(ProblemKind::truncated_file, record, offset, what + "; " + lost + hint_for(input_.bytes));
+  }
+
+  /// Returns where the nodes begin; 0 if not even the first record is whole.
+  std::size_t read_metadata() {
+    wire::Frame frame{};
+    try {
+      frame = wire::read_frame(input_.bytes, 0);
+    } catch (const wire::Malformed& error) {
+      report_bad_frame(0, 0, error.what());
+      return 0;
+    }
+    const std::string_view message = input_.bytes.substr(frame.begin, frame.size);
+    try {
+      assembly_.storage().metadata = wire::decode_metadata(message);
+      assembly_.storage().metadata_record = message;
+    } catch (const wire::Malformed& error) {
+      problem(ProblemKind::malformed_record, 0, frame.begin + error.offset(),
+              "the metadata record holds " + std::string(error.what()) + hint_for(input_.bytes));
+    }
+    return frame.begin + frame.size;
+  }
+
+  EtInput input_;
+  const LoadOptions& options_;
+  detail::TraceAssembly assembly_;
+  std::mutex mutex_;
 };
 
 }  // namespace

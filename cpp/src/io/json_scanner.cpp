@@ -16,14 +16,6 @@ namespace {
 constexpr std::size_t padding_bytes = 32;       // readable zeros after the input, for loads beyond its end
 constexpr std::size_t record_look_ahead = 512;  // white space and a key; longer than any writer's indentation
 
-constexpr bool is_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-/// A byte that may start a value.
-constexpr bool starts_value(char c) noexcept {
-  return c == '{' || c == '[' || c == '"' || c == '-' || (c >= '0' && c <= '9') || c == 't' || c == 'f' || c == 'n' ||
-         c == 'N' || c == 'I' || c == 'i';
-}
-
 /// Value of four hexadecimal digits at `position`, or -1.
 std::int32_t parse_hex4(std::string_view text, std::size_t position) noexcept {
   if (position + 4 > text.size()) {
@@ -81,6 +73,23 @@ std::size_t find_invalid_escape(std::string_view raw) noexcept {
 }
 
 }  // namespace
+
+/// The kind of value that a byte starts; missing for bytes that start none, and for 'n', which starts null and nan.
+constinit const std::array<JsonKind, 256> JsonScanner::first_bytes = [] {
+  std::array<JsonKind, 256> kinds{};
+  kinds.fill(JsonKind::missing);
+  const auto set = [&](std::string_view bytes, JsonKind kind) {
+    for (const char c : bytes) {
+      kinds[static_cast<unsigned char>(c)] = kind;
+    }
+  };
+  set("{", JsonKind::object);
+  set("[", JsonKind::array);
+  set("\"", JsonKind::string);
+  set("-0123456789NIi", JsonKind::number);
+  set("tf", JsonKind::boolean);
+  return kinds;
+}();
 
 std::string_view to_string(JsonFault fault) noexcept {
   switch (fault) {
@@ -207,9 +216,7 @@ bool JsonScanner::at_end() {
 /// Moves to the next byte that is not white space and returns it; 0 at the end of the input.
 char JsonScanner::skip_space() {
   for (;;) {
-    while (is_space(*cursor_)) {
-      ++cursor_;
-    }
+    cursor_ = pass_spaces(cursor_);
     if (cursor_ != end_ || !refill()) {
       return *cursor_;
     }
@@ -283,48 +290,21 @@ void JsonScanner::leave() noexcept {
   }
 }
 
-JsonKind JsonScanner::peek() {
-  switch (skip_space()) {
-    case '{':
-      return JsonKind::object;
-    case '[':
-      return JsonKind::array;
-    case '"':
-      return JsonKind::string;
-    case 't':
-    case 'f':
-      return JsonKind::boolean;
-    case 'n':
-      // null and nan
-      return look_ahead(2) && cursor_[1] == 'u' ? JsonKind::null : JsonKind::number;
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-    case 'N':
-    case 'I':
-    case 'i':
-      return JsonKind::number;
-    case ',':
-    case '}':
-    case ']':
-      if (at_missing_value()) {
-        if (std::exchange(missing_at_, offset()) != offset()) {  // it may be looked at twice
-          mend(JsonFault::missing_value, cursor_);
-        }
-        return JsonKind::missing;
-      }
-      [[fallthrough]];
-    default:
-      fail_expected("a value");
+JsonKind JsonScanner::peek_slow() {
+  const char c = skip_space();
+  if (c == 'n') {
+    return look_ahead(2) && cursor_[1] == 'u' ? JsonKind::null : JsonKind::number;
   }
+  if (const JsonKind kind = kind_of_first_byte(c); kind != JsonKind::missing) {
+    return kind;
+  }
+  if (!at_missing_value()) {
+    fail_expected("a value");
+  }
+  if (std::exchange(missing_at_, offset()) != offset()) {  // it may be looked at twice
+    mend(JsonFault::missing_value, cursor_);
+  }
+  return JsonKind::missing;
 }
 
 void JsonScanner::enter_object() {
@@ -369,7 +349,8 @@ char JsonScanner::step_over_comma(char closer) {
 }
 
 char JsonScanner::mend_missing_comma(char found, char closer) {
-  const bool another_follows = closer == '}' ? found == '"' : starts_value(found);
+  const bool another_follows =
+      closer == '}' ? found == '"' : found == 'n' || kind_of_first_byte(found) != JsonKind::missing;
   if (!recovering() || !another_follows) {
     fail_expected(closer == '}' ? "',' or '}'" : "',' or ']'");
   }
@@ -398,7 +379,7 @@ void JsonScanner::pass_colon() {
   skip_space();
 }
 
-bool JsonScanner::next_key(std::string_view& key) {
+bool JsonScanner::next_key_slow(std::string_view& key) {
   const char c = step_over_comma('}');
   if (c == '}') {
     leave();
@@ -421,7 +402,7 @@ bool JsonScanner::next_key(std::string_view& key) {
   return true;
 }
 
-bool JsonScanner::next_element() {
+bool JsonScanner::next_element_slow() {
   const char c = step_over_comma(']');
   if (c == ']') {
     if (record_depth_ != 0 && depth_ > record_depth_) {
@@ -582,7 +563,7 @@ bool JsonScanner::at_missing_value() const noexcept {
   return recovering() && depth_ > 0 && (*cursor_ == ',' || *cursor_ == '}' || *cursor_ == ']');
 }
 
-std::string_view JsonScanner::read_string() {
+std::string_view JsonScanner::read_string_slow() {
   const char c = skip_space();
   if (c == '"') {
     return scan_string();
@@ -593,7 +574,7 @@ std::string_view JsonScanner::read_string() {
   return {};
 }
 
-JsonNumber JsonScanner::read_number() {
+JsonNumber JsonScanner::read_number_slow() {
   skip_space();
   JsonNumber number = parse_json_number(cursor_, end_);
   for (bool more = true; more && number.text.data() + number.text.size() == end_;) {
@@ -685,7 +666,7 @@ void JsonScanner::set_record_shape(JsonRecordShape shape) {
 namespace {
 
 std::string_view after_space(std::string_view text) noexcept {
-  const auto rest = std::find_if(text.begin(), text.end(), [](char c) { return !is_space(c); });
+  const auto rest = std::find_if(text.begin(), text.end(), [](char c) { return !is_json_space(c); });
   return text.substr(static_cast<std::size_t>(rest - text.begin()));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chakra_core/et_file.hpp"
+#include "io/byte_scan.hpp"
 #include "io/byte_stream.hpp"
 #include "io/json_number.hpp"
 
@@ -90,18 +91,27 @@ class JsonScanner {
   /// `name` stands for the input in messages. The stream must outlive the scanner.
   JsonScanner(ByteStream& stream, std::string name, const JsonOptions& options = {});
 
-  JsonKind peek();
+  JsonKind peek() {
+    const JsonKind kind = kind_of_first_byte(*cursor_);
+    return kind != JsonKind::missing ? kind : peek_slow();
+  }
 
   void enter_object();
   /// Steps to the next member: true with its name, the value being next; false after the closing brace.
-  bool next_key(std::string_view& key);
+  bool next_key(std::string_view& key) { return step_to_plain_key(key) || next_key_slow(key); }
   void enter_array();
   /// Steps to the next element: true, the value being next; false after the closing bracket.
-  bool next_element();
+  bool next_element() { return step_to_plain_element() || next_element_slow(); }
 
   /// Unescaped text of a string value. Empty for a missing value.
-  std::string_view read_string();
-  JsonNumber read_number();
+  std::string_view read_string() {
+    std::string_view text;
+    return take_plain_string(text) ? text : read_string_slow();
+  }
+  JsonNumber read_number() {
+    JsonNumber number;
+    return take_plain_number(number) ? number : read_number_slow();
+  }
   bool read_boolean();
   void read_null();
   /// Passes over any value, checking it like everything else.
@@ -142,6 +152,21 @@ class JsonScanner {
 
  private:
   enum class Container : std::uint8_t { object, array };
+
+  // The fast paths, for what stands whole and plain in the window. Each changes nothing and returns false where
+  // anything else is met, the zero byte at the end of the window included; the slow path then starts over from the same
+  // place.
+  static JsonKind kind_of_first_byte(char c) noexcept { return first_bytes[static_cast<unsigned char>(c)]; }
+  static const std::array<JsonKind, 256> first_bytes;
+  bool step_to_plain_key(std::string_view& key) noexcept;
+  bool step_to_plain_element() noexcept;
+  bool take_plain_string(std::string_view& text) noexcept;
+  bool take_plain_number(JsonNumber& number) noexcept;
+  JsonKind peek_slow();
+  bool next_key_slow(std::string_view& key);
+  bool next_element_slow();
+  std::string_view read_string_slow();
+  JsonNumber read_number_slow();
 
   bool refill();
   std::size_t read_stream(char* into, std::size_t room);
@@ -191,5 +216,102 @@ class JsonScanner {
   JsonRecordShape shape_;
   std::size_t record_depth_ = 0;  // depth inside the array of records; 0 if no shape is set
 };
+
+inline bool JsonScanner::step_to_plain_key(std::string_view& key) noexcept {
+  const char* p = cursor_;
+  if (!fresh_) {
+    if (*p != ',') {
+      return false;
+    }
+    ++p;
+  }
+  p = pass_spaces(p);
+  if (*p != '"') {
+    return false;
+  }
+  const char* const text = p + 1;
+  p = find_string_special(text);
+  if (p[0] != '"' || p[1] != ':') {
+    return false;
+  }
+  key = {text, static_cast<std::size_t>(p - text)};
+  p += 2;
+  cursor_ = *p == ' ' ? p + 1 : p;
+  fresh_ = false;
+  return true;
+}
+
+inline bool JsonScanner::step_to_plain_element() noexcept {
+  const char* p = cursor_;
+  if (!fresh_) {
+    if (*p != ',') {
+      return false;
+    }
+    ++p;
+  }
+  p = pass_spaces(p);
+  if (kind_of_first_byte(*p) == JsonKind::missing) {
+    return false;
+  }
+  cursor_ = p;
+  fresh_ = false;
+  return true;
+}
+
+inline bool JsonScanner::take_plain_string(std::string_view& text) noexcept {
+  if (*cursor_ != '"') {
+    return false;
+  }
+  const char* const start = cursor_ + 1;
+  const char* const quote = find_string_special(start);
+  if (*quote != '"' || !(quote[1] == ',' || quote[1] == '}' || quote[1] == ']')) {
+    return false;
+  }
+  text = {start, static_cast<std::size_t>(quote - start)};
+  cursor_ = quote + 1;
+  return true;
+}
+
+inline bool JsonScanner::take_plain_number(JsonNumber& number) noexcept {
+  constexpr std::ptrdiff_t max_digits = 19;  // always fit into 64 bits
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool negative = *cursor_ == '-';
+  const char* const whole = cursor_ + (negative ? 1 : 0);
+  const char* p = whole;
+  std::uint64_t digits = 0;
+  for (; is_digit(*p); ++p) {
+    digits = digits * 10 + static_cast<std::uint64_t>(*p - '0');
+  }
+  std::ptrdiff_t count = p - whole;
+  if (count == 0 || (count > 1 && *whole == '0')) {
+    return false;
+  }
+  const bool integer = *p != '.';
+  std::ptrdiff_t decimals = 0;
+  if (!integer) {
+    const char* const fraction = ++p;
+    for (; is_digit(*p); ++p) {
+      digits = digits * 10 + static_cast<std::uint64_t>(*p - '0');
+    }
+    decimals = p - fraction;
+    count += decimals;
+    if (decimals == 0) {
+      return false;
+    }
+  }
+  if (count > max_digits || !(*p == ',' || *p == '}' || *p == ']' || *p == '\n' || *p == ' ')) {
+    return false;
+  }
+  number = {.text = {cursor_, static_cast<std::size_t>(p - cursor_)},
+            .digits = digits,
+            .exponent = -decimals,
+            .negative = negative,
+            .integer = integer,
+            .exact = true,
+            .finite = true,
+            .well_formed = true};
+  cursor_ = p;
+  return true;
+}
 
 }  // namespace chakra::io

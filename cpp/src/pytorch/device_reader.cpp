@@ -164,18 +164,32 @@ struct RawEvent {
   bool has_comm = false;
   bool has_group_name = false;
   SyncArguments sync;
+  bool has_sync = false;
 
+  /// Back to nothing known; what was not touched is not written again.
   void clear() {
+    phase = 0;
+    known_category = false;
+    kind.reset();
+    forward_backward = false;
     name.clear();
     pid.clear();
     tid.clear();
-    std::string kept_name = std::move(name);
-    std::string kept_pid = std::move(pid);
-    std::string kept_tid = std::move(tid);
-    *this = RawEvent{};
-    name = std::move(kept_name);
-    pid = std::move(kept_pid);
-    tid = std::move(kept_tid);
+    start_ns.reset();
+    has_start = false;
+    duration_ns = 0;
+    id = 0;
+    event = {};
+    if (std::exchange(has_op, false)) {
+      op = {};
+    }
+    if (std::exchange(has_comm, false)) {
+      comm = {};
+      has_group_name = false;
+    }
+    if (std::exchange(has_sync, false)) {
+      sync = {};
+    }
   }
   /// As far as is known, the event will be kept.
   bool may_be_kept() const noexcept {
@@ -210,10 +224,6 @@ class DeviceReader {
       trace_.base_time_ns = read_int64(scanner_).value_or(-1);
     } else if (key == "distributedInfo") {
       read_distributed_info();
-    } else if (key == "nodes" || key == "schema") {
-      throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
-                           "this is a host trace (ExecutionTraceObserver, it has \"" + std::string(key) +
-                               "\"); a device trace (Kineto, with \"traceEvents\") belongs here");
     } else {
       scanner_.skip();
     }
@@ -277,6 +287,7 @@ class DeviceReader {
       raw_.has_comm = true;
       read_comm_argument(argument);
     } else {
+      raw_.has_sync = true;
       read_sync_argument(argument);
     }
   }
@@ -522,6 +533,10 @@ RecordFormat device_format() {
       .after_keys = {"traceName", "displayTimeUnit", "baseTimeNanoseconds", "INFO", "distributedInfo",
                      "deviceProperties", "schemaVersion", "otherData", "metadata"},
       .bare_list = true,
+      .foreign_keys = {"nodes", "schema"},
+      .foreign_problem =
+          "this is a host trace (ExecutionTraceObserver); a device trace (Kineto, with \"traceEvents\") "
+          "belongs here",
   };
 }
 

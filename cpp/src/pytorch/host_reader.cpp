@@ -59,10 +59,6 @@ class HostReader {
       trace_.start_ts = read_int64(scanner_).value_or(-1);
     } else if (key == "finish_ts") {
       trace_.finish_ts = read_int64(scanner_).value_or(-1);
-    } else if (key == "traceEvents") {
-      throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
-                           "this is a device trace (Kineto, it has \"traceEvents\"); a host trace "
-                           "(ExecutionTraceObserver, with \"nodes\") belongs here");
     } else {
       scanner_.skip();
     }
@@ -293,6 +289,10 @@ RecordFormat host_format() {
       .first_key = "id",
       .ambiguous_key = "name",  // attributes start with it; see JsonRecords::clear_ambiguous_key()
       .after_keys = {"finish_ts", "schema", "pid", "time", "start_ts"},
+      .foreign_keys = {"traceEvents"},
+      .foreign_problem =
+          "this is a device trace (Kineto); a host trace (ExecutionTraceObserver, with \"nodes\") "
+          "belongs here",
   };
 }
 

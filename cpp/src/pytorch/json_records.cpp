@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "pytorch/json_records.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace chakra::pytorch {
@@ -89,8 +90,17 @@ void JsonRecords::read_members(const ReadRecord& read_record, const ReadMember& 
       scanner_.enter_array();
       read_list(read_record);
     } else {
+      check_foreign_key(key);
       read_member(scanner_, key);
     }
+  }
+}
+
+void JsonRecords::check_foreign_key(std::string_view key) const {
+  const auto& foreign = format_.foreign_keys;
+  if (!list_seen_ && std::find(foreign.begin(), foreign.end(), key) != foreign.end()) {
+    throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
+                         format_.foreign_problem + " (found \"" + std::string(key) + "\")");
   }
 }
 

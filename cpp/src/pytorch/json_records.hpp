@@ -23,12 +23,14 @@ class WrongTraceKind : public FormatError {
 
 /// What a JSON trace is made of: one object whose member `list` holds the records, or that list alone.
 struct RecordFormat {
-  std::string list;                     ///< "traceEvents", "nodes"
-  std::string record;                   ///< for messages: "event", "node"
-  std::string first_key;                ///< name that records usually start with
-  std::string ambiguous_key;            ///< a first name that objects inside a record start with, too
-  std::vector<std::string> after_keys;  ///< names that may follow the list
-  bool bare_list = false;               ///< the list may stand alone
+  std::string list;                       ///< "traceEvents", "nodes"
+  std::string record;                     ///< for messages: "event", "node"
+  std::string first_key;                  ///< name that records usually start with
+  std::string ambiguous_key;              ///< a first name that objects inside a record start with, too
+  std::vector<std::string> after_keys;    ///< names that may follow the list
+  bool bare_list = false;                 ///< the list may stand alone
+  std::vector<std::string> foreign_keys;  ///< names that only the other kind of trace has
+  std::string foreign_problem;            ///< what to say then
 };
 
 /// Reads a JSON trace record by record. While recovering, a record that is broken is dropped and counted, and reading
@@ -53,6 +55,7 @@ class JsonRecords {
   void read_document(const ReadRecord& read_record, const ReadMember& read_member);
   void recover_document(const FormatError& error, const ReadRecord& read_record, const ReadMember& read_member);
   void read_members(const ReadRecord& read_record, const ReadMember& read_member);
+  void check_foreign_key(std::string_view key) const;
   void read_list(const ReadRecord& read_record);
   void read_elements(const ReadRecord& read_record);
   void set_shape(std::string first_key);

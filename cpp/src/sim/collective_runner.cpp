@@ -298,7 +298,7 @@ void CollectiveRunner::phase_ended(std::uint32_t index) {
 
 bool CollectiveRunner::admit_blocked() {
   using Line = std::tuple<std::uint64_t, std::uint32_t, const std::uint32_t*>;
-  const auto line = [this](const Chunk& chunk) {
+  const auto line = [](const Chunk& chunk) {
     const Phase& phase = chunk.phase();
     const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
     return Line{chunk.tag + way, phase.members.base, phase.members.list};

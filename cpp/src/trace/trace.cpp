@@ -20,9 +20,9 @@ constexpr std::array<std::string_view, integer_attribute_count> integer_attribut
 
 std::uint64_t rounded_micros(std::uint64_t ns) noexcept { return ns / 1000 + (ns % 1000 >= 500 ? 1 : 0); }
 
-template <class Value>
-std::size_t capacity_bytes(const std::vector<Value>& column) noexcept {
-  return column.capacity() * sizeof(Value);
+template <class Column>
+std::size_t capacity_bytes(const Column& column) noexcept {
+  return column.capacity() * sizeof(typename Column::value_type);
 }
 
 /// Bytes that were decoded once when the trace was loaded may still hold a cold part that is malformed.
@@ -113,14 +113,14 @@ Adjacency Trace::children(DependencyKind kind) const {
   return {children.offsets, children.rows};
 }
 
-const AttributeColumn<std::uint8_t>& Trace::is_cpu_op() const noexcept { return storage_->is_cpu_op; }
+const AttributeColumn<std::uint8_t>& Trace::is_cpu_op() const noexcept { return storage_->attributes.is_cpu_op; }
 
 const AttributeColumn<std::int64_t>& Trace::column(IntegerAttribute attribute) const noexcept {
-  return storage_->integers[static_cast<std::size_t>(attribute)];
+  return storage_->attributes.integers[static_cast<std::size_t>(attribute)];
 }
 
-const AttributeColumn<std::uint32_t>& Trace::pg_name() const noexcept { return storage_->pg_name; }
-const AttributeColumn<std::uint32_t>& Trace::involved_dim() const noexcept { return storage_->involved_dim; }
+const AttributeColumn<std::uint32_t>& Trace::pg_name() const noexcept { return storage_->attributes.pg_name; }
+const AttributeColumn<std::uint32_t>& Trace::involved_dim() const noexcept { return storage_->attributes.involved_dim; }
 
 std::optional<NodeIndex> Trace::find(NodeId id) const noexcept { return storage_->index.find(id); }
 
@@ -181,11 +181,8 @@ std::size_t Trace::memory_bytes() const noexcept {
                       capacity_bytes(s.start_ns) + capacity_bytes(s.duration_ns) + capacity_bytes(s.data_offsets) +
                       capacity_bytes(s.data_parents) + capacity_bytes(s.ctrl_offsets) + capacity_bytes(s.ctrl_parents) +
                       capacity_bytes(s.record_begin) + capacity_bytes(s.record_size) + capacity_bytes(s.record_form) +
-                      s.strings.memory_bytes() + s.index.memory_bytes() + s.is_cpu_op.memory_bytes() +
-                      s.pg_name.memory_bytes() + s.involved_dim.memory_bytes() + s.metadata_record.capacity();
-  for (const auto& column : s.integers) {
-    bytes += column.memory_bytes();
-  }
+                      s.strings.memory_bytes() + s.index.memory_bytes() + s.attributes.memory_bytes() +
+                      s.metadata_record.capacity();
   for (const auto& children : s.children) {
     bytes += children.memory_bytes.load();
   }

@@ -2,38 +2,25 @@
 #include "trace/trace_assembly.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "parallel/parallel_for.hpp"
 
 namespace chakra::detail {
 
 namespace {
 
-constexpr std::size_t most_nodes = std::numeric_limits<NodeIndex>::max() - 1;
 /// A message about missing parents names this many of them.
 constexpr std::size_t most_named = 5;
+/// Stands for a parent that is not there until drop_missing() takes it out.
+constexpr NodeIndex missing = std::numeric_limits<NodeIndex>::max();
 
 template <class Value>
-AttributeColumn<Value> kept_rows(const AttributeColumn<Value>& column, const std::vector<bool>& keep) {
-  AttributeColumn<Value> kept;
-  NodeIndex to = 0;
-  for (std::size_t row = 0; row < keep.size(); ++row) {
-    if (!keep[row]) {
-      continue;
-    }
-    if (const auto value = column.get(static_cast<NodeIndex>(row))) {
-      kept.append(to, *value);
-    }
-    ++to;
-  }
-  return kept;
-}
-
-template <class Value>
-void keep_rows(std::vector<Value>& column, const std::vector<bool>& keep) {
+void keep_rows(Column<Value>& column, const std::vector<bool>& keep) {
   std::size_t to = 0;
   for (std::size_t row = 0; row < keep.size(); ++row) {
     if (keep[row]) {
@@ -43,8 +30,8 @@ void keep_rows(std::vector<Value>& column, const std::vector<bool>& keep) {
   column.resize(to);
 }
 
-void keep_rows(std::vector<std::uint64_t>& offsets, std::vector<NodeId>& parents, const std::vector<bool>& keep) {
-  std::vector<std::uint64_t> new_offsets = {0};
+void keep_rows(Column<std::uint64_t>& offsets, std::vector<NodeId>& parents, const std::vector<bool>& keep) {
+  Column<std::uint64_t> new_offsets = {0};
   std::size_t to = 0;
   for (std::size_t row = 0; row < keep.size(); ++row) {
     if (!keep[row]) {
@@ -59,68 +46,130 @@ void keep_rows(std::vector<std::uint64_t>& offsets, std::vector<NodeId>& parents
   offsets = std::move(new_offsets);
 }
 
+template <class Value>
+void move_rows(Column<Value>& column, std::size_t from, std::size_t count, std::size_t to) {
+  std::move(column.begin() + static_cast<std::ptrdiff_t>(from),
+            column.begin() + static_cast<std::ptrdiff_t>(from + count),
+            column.begin() + static_cast<std::ptrdiff_t>(to));
+}
+
+/// Takes marked parents out and makes the offsets follow.
+void drop_missing(Column<std::uint64_t>& offsets, Column<NodeIndex>& parents) {
+  std::uint64_t to = 0;
+  std::uint64_t begin = 0;
+  for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+    const std::uint64_t end = offsets[row + 1];
+    for (std::uint64_t i = begin; i < end; ++i) {
+      if (parents[i] != missing) {
+        parents[to++] = parents[i];
+      }
+    }
+    begin = end;
+    offsets[row + 1] = to;
+  }
+  parents.resize(to);
+  parents.shrink_to_fit();
+}
+
+void shrink_to_fit(TraceStorage& storage) {
+  storage.ids.shrink_to_fit();
+  storage.types.shrink_to_fit();
+  storage.name_ids.shrink_to_fit();
+  storage.start_ns.shrink_to_fit();
+  storage.duration_ns.shrink_to_fit();
+  storage.data_offsets.shrink_to_fit();
+  storage.ctrl_offsets.shrink_to_fit();
+  storage.record_begin.shrink_to_fit();
+  storage.record_size.shrink_to_fit();
+  storage.record_form.shrink_to_fit();
+}
+
 }  // namespace
 
-TraceAssembly::TraceAssembly() : storage_(std::make_unique<TraceStorage>()) {
-  storage_->data_offsets.push_back(0);
-  storage_->ctrl_offsets.push_back(0);
+TraceAssembly::TraceAssembly() : storage_(std::make_unique<TraceStorage>()) { resize_rows(*storage_, 0); }
+
+void TraceAssembly::split(std::size_t rows, std::size_t block_rows) {
+  resize_rows(*storage_, rows);
+  for (std::size_t first = 0; first < rows; first += block_rows) {
+    blocks_.emplace_back(*storage_, first);
+  }
 }
 
-void TraceAssembly::reserve(std::size_t nodes) {
-  TraceStorage& to = *storage_;
-  to.ids.reserve(nodes);
-  to.types.reserve(nodes);
-  to.name_ids.reserve(nodes);
-  to.start_ns.reserve(nodes);
-  to.duration_ns.reserve(nodes);
-  to.data_offsets.reserve(nodes + 1);
-  to.ctrl_offsets.reserve(nodes + 1);
-  to.record_begin.reserve(nodes);
-  to.record_size.reserve(nodes);
-  to.record_form.reserve(nodes);
+RowBlock& TraceAssembly::growing() {
+  if (blocks_.empty()) {
+    blocks_.emplace_back(*storage_, 0);
+  }
+  return blocks_.front();
 }
 
-void TraceAssembly::append(const wire::DecodedNode& node, std::string_view record, RecordForm form) {
+/// Blocks in which records were dropped leave rows unused at their end; moves the rows of later blocks there.
+void TraceAssembly::close_gaps() {
   TraceStorage& to = *storage_;
-  if (to.ids.size() >= most_nodes) {
-    throw ChakraError("a trace holds at most 4,294,967,294 nodes; split the file");
+  std::size_t next = 0;
+  for (RowBlock& block : blocks_) {
+    const std::size_t from = block.first_row_;
+    if (from != next) {
+      move_rows(to.ids, from, block.rows_, next);
+      move_rows(to.types, from, block.rows_, next);
+      move_rows(to.name_ids, from, block.rows_, next);
+      move_rows(to.start_ns, from, block.rows_, next);
+      move_rows(to.duration_ns, from, block.rows_, next);
+      move_rows(to.data_offsets, from + 1, block.rows_, next + 1);
+      move_rows(to.ctrl_offsets, from + 1, block.rows_, next + 1);
+      move_rows(to.record_begin, from, block.rows_, next);
+      move_rows(to.record_size, from, block.rows_, next);
+      move_rows(to.record_form, from, block.rows_, next);
+      block.first_row_ = next;
+    }
+    next += block.rows_;
   }
-  if (record.size() > std::numeric_limits<std::uint32_t>::max()) {
-    throw ChakraError("a node of more than 4 GiB; protobuf itself allows 2 GiB");
+  resize_rows(to, next);
+  shrink_to_fit(to);
+  to.data_offsets[0] = 0;
+  to.ctrl_offsets[0] = 0;
+}
+
+void TraceAssembly::merge_reports() {
+  for (RowBlock& block : blocks_) {
+    storage_->load_report.merge(std::exchange(block.report, {}));
   }
-  const auto row = static_cast<NodeIndex>(to.ids.size());
-  to.ids.push_back(node.id);
-  to.types.push_back(static_cast<NodeType>(node.type));
-  to.name_ids.push_back(to.strings.intern(node.name));
-  to.start_ns.push_back(node.start_ns);
-  to.duration_ns.push_back(node.duration_ns);
-  data_parent_ids_.insert(data_parent_ids_.end(), node.data_deps.begin(), node.data_deps.end());
-  ctrl_parent_ids_.insert(ctrl_parent_ids_.end(), node.ctrl_deps.begin(), node.ctrl_deps.end());
-  to.data_offsets.push_back(data_parent_ids_.size());
-  to.ctrl_offsets.push_back(ctrl_parent_ids_.size());
-  if (node.is_cpu_op) {
-    to.is_cpu_op.append(row, *node.is_cpu_op ? 1 : 0);
+}
+
+/// One pool for all blocks, ids in the order of first appearance in the file.
+void TraceAssembly::join_strings(unsigned threads) {
+  string_ids_.resize(blocks_.size());
+  if (blocks_.size() == 1) {
+    storage_->strings = std::move(blocks_.front().strings);
+    return;
   }
-  for (std::size_t i = 0; i < integer_attribute_count; ++i) {
-    if ((node.integers_present >> i & 1U) != 0) {
-      to.integers[i].append(row, node.integers[i]);
+  for (std::size_t number = 0; number < blocks_.size(); ++number) {
+    const StringPool strings = std::exchange(blocks_[number].strings, {});
+    string_ids_[number].resize(strings.size());
+    for (std::uint32_t id = 0; id < strings.size(); ++id) {
+      string_ids_[number][id] = storage_->strings.intern(strings.view(id));
     }
   }
-  if (node.pg_name) {
-    to.pg_name.append(row, to.strings.intern(*node.pg_name));
-  }
-  if (node.involved_dim) {
-    to.involved_dim.append(row, to.strings.intern(*node.involved_dim));
-  }
-  to.record_begin.push_back(record.data());
-  to.record_size.push_back(static_cast<std::uint32_t>(record.size()));
-  to.record_form.push_back(form);
+  parallel_for(blocks_.size(), threads, [&](std::size_t number) {
+    const RowBlock& block = blocks_[number];
+    for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
+      storage_->name_ids[row] = string_ids_[number][storage_->name_ids[row]];
+    }
+  });
 }
 
 /// Record 0 is the metadata. Holds until drop_duplicates() moves the rows.
 std::uint64_t TraceAssembly::record_number(NodeIndex row) const {
-  const auto skipped = std::upper_bound(skipped_before_.begin(), skipped_before_.end(), std::size_t{row});
-  return std::uint64_t{row} + 1 + static_cast<std::uint64_t>(skipped - skipped_before_.begin());
+  std::uint64_t number = std::uint64_t{row} + 1;
+  for (const RowBlock& block : blocks_) {
+    if (block.first_row_ + block.rows_ <= row) {
+      number += block.skipped_before_.size();
+    } else if (block.first_row_ <= row) {
+      const auto& skipped = block.skipped_before_;
+      const std::size_t local = row - block.first_row_;
+      number += static_cast<std::uint64_t>(std::upper_bound(skipped.begin(), skipped.end(), local) - skipped.begin());
+    }
+  }
+  return number;
 }
 
 std::string TraceAssembly::describe_record(NodeIndex row) const {
@@ -135,16 +184,60 @@ std::string TraceAssembly::describe_record(NodeIndex row) const {
   return text;
 }
 
-void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates) {
+void TraceAssembly::build_index(OnError on_error) {
   TraceStorage& to = *storage_;
-  std::vector<bool> keep(to.ids.size(), true);
+  const auto duplicates = to.index.build(to.ids);
+  if (duplicates.empty()) {
+    return;
+  }
+  if (on_error == OnError::strict) {
+    const auto& [first, second] = duplicates.front();
+    throw FormatError({to.source, record_number(second), {}}, "node id " + std::to_string(to.ids[second]) +
+                                                                  " is already that of " + describe_record(first) +
+                                                                  "; ids must be unique in a file");
+  }
   for (const auto& [first, second] : duplicates) {
-    keep[second] = false;
     to.load_report.add({ProblemKind::duplicate_id,
                         "node id " + std::to_string(to.ids[second]) + " of " + describe_record(first) +
                             " stands again in " + describe_record(second) + ", which was dropped",
                         {to.ids[second]},
                         record_number(second)});
+  }
+  collapse();
+  drop_duplicates(duplicates);
+  to.index.build(to.ids);
+}
+
+/// Makes one block of all. For what is too rare to be done block by block.
+void TraceAssembly::collapse() {
+  std::vector<AttributePart> parts;
+  RowBlock whole(*storage_, 0);
+  for (std::size_t number = 0; number < blocks_.size(); ++number) {
+    RowBlock& block = blocks_[number];
+    for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
+      storage_->data_offsets[row + 1] += whole.data_parent_ids.size();
+      storage_->ctrl_offsets[row + 1] += whole.ctrl_parent_ids.size();
+    }
+    whole.data_parent_ids.insert(whole.data_parent_ids.end(), block.data_parent_ids.begin(),
+                                 block.data_parent_ids.end());
+    whole.ctrl_parent_ids.insert(whole.ctrl_parent_ids.end(), block.ctrl_parent_ids.begin(),
+                                 block.ctrl_parent_ids.end());
+    parts.push_back({static_cast<NodeIndex>(block.first_row_), &block.attributes,
+                     blocks_.size() == 1 ? nullptr : &string_ids_[number]});
+    whole.rows_ += block.rows_;
+  }
+  whole.attributes = joined(parts, 1);
+  blocks_.clear();
+  blocks_.push_back(std::move(whole));
+  string_ids_.assign(1, {});
+}
+
+void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates) {
+  TraceStorage& to = *storage_;
+  RowBlock& block = blocks_.front();
+  std::vector<bool> keep(to.ids.size(), true);
+  for (const auto& [first, second] : duplicates) {
+    keep[second] = false;
   }
   keep_rows(to.ids, keep);
   keep_rows(to.types, keep);
@@ -154,114 +247,143 @@ void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& dupli
   keep_rows(to.record_begin, keep);
   keep_rows(to.record_size, keep);
   keep_rows(to.record_form, keep);
-  keep_rows(to.data_offsets, data_parent_ids_, keep);
-  keep_rows(to.ctrl_offsets, ctrl_parent_ids_, keep);
-  to.is_cpu_op = kept_rows(to.is_cpu_op, keep);
-  to.pg_name = kept_rows(to.pg_name, keep);
-  to.involved_dim = kept_rows(to.involved_dim, keep);
-  for (auto& column : to.integers) {
-    column = kept_rows(column, keep);
-  }
+  keep_rows(to.data_offsets, block.data_parent_ids, keep);
+  keep_rows(to.ctrl_offsets, block.ctrl_parent_ids, keep);
+  block.attributes = kept_rows(block.attributes, keep);
+  block.rows_ = to.ids.size();
 }
 
 void TraceAssembly::throw_missing_parents() const {
   const TraceStorage& from = *storage_;
-  std::vector<NodeId> missing;
+  std::vector<NodeId> absent;
   std::string named;
   std::size_t count = 0;
-  for (std::size_t row = 0; row < from.ids.size(); ++row) {
-    const auto look = [&](const std::vector<std::uint64_t>& offsets, const std::vector<NodeId>& parents) {
-      for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
-        if (from.index.find(parents[i])) {
-          continue;
-        }
-        if (count++ < most_named) {
-          named += (named.empty() ? "" : "; ") + std::string("node ") + std::to_string(from.ids[row]) +
-                   " depends on missing node " + std::to_string(parents[i]);
-        }
-        missing.push_back(parents[i]);
+  const auto look = [&](std::size_t row, NodeId parent) {
+    if (from.index.find(parent)) {
+      return;
+    }
+    if (count++ < most_named) {
+      named += (named.empty() ? "" : "; ") + std::string("node ") + std::to_string(from.ids[row]) +
+               " depends on missing node " + std::to_string(parent);
+    }
+    absent.push_back(parent);
+  };
+  for (const RowBlock& block : blocks_) {
+    std::size_t data = 0;
+    std::size_t ctrl = 0;
+    for (std::size_t local = 0; local < block.rows_; ++local) {
+      const std::size_t row = block.first_row_ + local;
+      for (; data < from.data_offsets[row + 1]; ++data) {
+        look(row, block.data_parent_ids[data]);
       }
-    };
-    look(from.data_offsets, data_parent_ids_);
-    look(from.ctrl_offsets, ctrl_parent_ids_);
+      for (; ctrl < from.ctrl_offsets[row + 1]; ++ctrl) {
+        look(row, block.ctrl_parent_ids[ctrl]);
+      }
+    }
   }
   if (count > most_named) {
     named += "; and " + std::to_string(count - most_named) + " more";
   }
-  std::sort(missing.begin(), missing.end());
-  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  std::sort(absent.begin(), absent.end());
+  absent.erase(std::unique(absent.begin(), absent.end()), absent.end());
   throw DependencyError((from.source.empty() ? "" : from.source + ": ") + named +
                             ". Load with on_error=\"recover\" to drop such dependencies",
-                        std::move(missing));
+                        std::move(absent));
 }
 
-void TraceAssembly::resolve(const std::vector<NodeId>& parent_ids, std::vector<std::uint64_t>& offsets,
-                            std::vector<NodeIndex>& parents, OnError on_error) {
+/// Ids to rows, into `parents` from `base` on. Returns whether all parents are there; the missing ones are marked, and
+/// with recover reported. The offsets of a block count from its own first parent until rebase() has been there.
+bool TraceAssembly::resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids,
+                                  const Column<std::uint64_t>& offsets, NodeIndex* parents, OnError on_error) {
   TraceStorage& to = *storage_;
-  parents.reserve(parent_ids.size());
-  std::uint64_t begin = 0;
-  for (std::size_t row = 0; row < to.ids.size(); ++row) {
-    const std::uint64_t end = offsets[row + 1];
-    for (std::uint64_t i = begin; i < end; ++i) {
-      if (const auto parent = to.index.find(parent_ids[i])) {
-        parents.push_back(*parent);
+  bool complete = true;
+  std::size_t i = 0;
+  for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
+    for (; i < offsets[row + 1]; ++i) {
+      const auto parent = to.index.find(parent_ids[i]);
+      parents[i] = parent.value_or(missing);
+      if (parent) {
         continue;
       }
+      complete = false;
       if (on_error == OnError::strict) {
-        throw_missing_parents();
+        return false;
       }
-      to.load_report.add({ProblemKind::missing_parent,
-                          "node " + std::to_string(to.ids[row]) + " depends on missing node " +
-                              std::to_string(parent_ids[i]) + "; the dependency was dropped",
-                          {to.ids[row], parent_ids[i]}});
+      block.report.add({ProblemKind::missing_parent,
+                        "node " + std::to_string(to.ids[row]) + " depends on missing node " +
+                            std::to_string(parent_ids[i]) + "; the dependency was dropped",
+                        {to.ids[row], parent_ids[i]}});
       if (to.record_form[row] == RecordForm::whole) {
         to.record_form[row] = RecordForm::whole_but_deps;
       }
     }
-    begin = end;
-    offsets[row + 1] = parents.size();
   }
+  return complete;
 }
 
-void TraceAssembly::shrink_to_fit() {
-  TraceStorage& to = *storage_;
-  to.ids.shrink_to_fit();
-  to.types.shrink_to_fit();
-  to.name_ids.shrink_to_fit();
-  to.start_ns.shrink_to_fit();
-  to.duration_ns.shrink_to_fit();
-  to.data_offsets.shrink_to_fit();
-  to.ctrl_offsets.shrink_to_fit();
-  to.record_begin.shrink_to_fit();
-  to.record_size.shrink_to_fit();
-  to.record_form.shrink_to_fit();
-  to.is_cpu_op.shrink_to_fit();
-  to.pg_name.shrink_to_fit();
-  to.involved_dim.shrink_to_fit();
-  for (auto& column : to.integers) {
-    column.shrink_to_fit();
-  }
-}
-
-TracePtr TraceAssembly::finish(OnError on_error) {
-  TraceStorage& to = *storage_;
-  // Before the index, which keeps a view of the ids.
-  shrink_to_fit();
-  const auto duplicates = to.index.build(to.ids);
-  if (!duplicates.empty()) {
-    if (on_error == OnError::strict) {
-      const auto& [first, second] = duplicates.front();
-      throw FormatError({to.source, record_number(second), {}}, "node id " + std::to_string(to.ids[second]) +
-                                                                    " is already that of " + describe_record(first) +
-                                                                    "; ids must be unique in a file");
+bool TraceAssembly::resolve_kind(const DependencyColumns& kind, OnError on_error, unsigned threads) {
+  kind.parents->resize(kind.bases.back());
+  std::atomic<bool> complete = true;
+  parallel_for(blocks_.size(), threads, [&](std::size_t number) {
+    RowBlock& block = blocks_[number];
+    if (!resolve_block(block, block.*kind.parent_ids, *kind.offsets, kind.parents->data() + kind.bases[number],
+                       on_error)) {
+      complete = false;
     }
-    drop_duplicates(duplicates);
-    to.index.build(to.ids);
+  });
+  return complete;
+}
+
+/// Makes the blocks' offsets count from the first parent of all.
+void TraceAssembly::rebase(const DependencyColumns& kind, unsigned threads) {
+  parallel_for(blocks_.size(), threads, [&](std::size_t number) {
+    RowBlock& block = blocks_[number];
+    for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
+      (*kind.offsets)[row + 1] += kind.bases[number];
+    }
+    block.*kind.parent_ids = {};
+  });
+}
+
+void TraceAssembly::resolve(OnError on_error, unsigned threads) {
+  TraceStorage& to = *storage_;
+  std::array<DependencyColumns, 2> kinds = {
+      DependencyColumns{&RowBlock::data_parent_ids, &to.data_offsets, &to.data_parents, {0}},
+      DependencyColumns{&RowBlock::ctrl_parent_ids, &to.ctrl_offsets, &to.ctrl_parents, {0}}};
+  std::array<bool, 2> complete{};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (const RowBlock& block : blocks_) {
+      kinds[kind].bases.push_back(kinds[kind].bases.back() + (block.*kinds[kind].parent_ids).size());
+    }
+    complete[kind] = resolve_kind(kinds[kind], on_error, threads);
   }
-  resolve(data_parent_ids_, to.data_offsets, to.data_parents, on_error);
-  resolve(ctrl_parent_ids_, to.ctrl_offsets, to.ctrl_parents, on_error);
-  data_parent_ids_ = {};
-  ctrl_parent_ids_ = {};
+  if (on_error == OnError::strict && !(complete[0] && complete[1])) {
+    throw_missing_parents();
+  }
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    rebase(kinds[kind], threads);
+    if (!complete[kind]) {
+      drop_missing(*kinds[kind].offsets, *kinds[kind].parents);
+    }
+  }
+  merge_reports();
+}
+
+TracePtr TraceAssembly::finish(OnError on_error, unsigned threads) {
+  TraceStorage& to = *storage_;
+  merge_reports();
+  close_gaps();
+  join_strings(threads);
+  build_index(on_error);
+  resolve(on_error, threads);
+  std::vector<AttributePart> parts;
+  for (std::size_t number = 0; number < blocks_.size(); ++number) {
+    parts.push_back({static_cast<NodeIndex>(blocks_[number].first_row_), &blocks_[number].attributes,
+                     blocks_.size() == 1 ? nullptr : &string_ids_[number]});
+  }
+  to.attributes = joined(parts, threads);
+  to.attributes.shrink_to_fit();
+  blocks_.clear();
   return std::make_shared<const Trace>(std::exchange(storage_, nullptr));
 }
 

@@ -1,51 +1,66 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "chakra_core/et_file.hpp"
 #include "chakra_core/trace.hpp"
+#include "trace/row_block.hpp"
 #include "trace/trace_storage.hpp"
-#include "wire/decode.hpp"
 
 namespace chakra::detail {
 
-/// Turns decoded nodes into the columns of a Trace. Readers and builders append; finish() resolves
-/// what only the whole can tell: the id index and the dependencies.
+/// Turns blocks of rows into a Trace: readers fill many at once, a builder one. finish() resolves what only the whole
+/// can tell: strings, the id index and the dependencies.
 class TraceAssembly {
  public:
   TraceAssembly();
 
   TraceStorage& storage() noexcept { return *storage_; }
-  std::size_t size() const noexcept { return storage_->ids.size(); }
-  void reserve(std::size_t nodes);
 
-  /// `record` must stay valid as long as the sources in storage().
-  void append(const wire::DecodedNode& node, std::string_view record, RecordForm form);
+  /// Makes room for `rows` rows in blocks of `block_rows` each, the last one less. Once, instead of grow().
+  void split(std::size_t rows, std::size_t block_rows);
+  std::size_t block_count() const noexcept { return blocks_.size(); }
+  RowBlock& block(std::size_t number) noexcept { return blocks_[number]; }
 
-  /// Counts a record of the file that gave no row, so that later rows know their record number.
-  void skip_record() { skipped_before_.push_back(storage_->ids.size()); }
+  /// The one block of an assembly whose rows come one by one.
+  RowBlock& growing();
 
   /// With OnError::strict throws FormatError (duplicate id) or DependencyError (missing parent); with
   /// recover drops later duplicates and dependencies on absent nodes, and reports them.
-  TracePtr finish(OnError on_error);
+  TracePtr finish(OnError on_error, unsigned threads = 1);
 
  private:
-  void shrink_to_fit();
+  void close_gaps();
+  void merge_reports();
+  void join_strings(unsigned threads);
+  void build_index(OnError on_error);
+  void collapse();
   void drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates);
-  void resolve(const std::vector<NodeId>& parent_ids, std::vector<std::uint64_t>& offsets,
-               std::vector<NodeIndex>& parents, OnError on_error);
+  void resolve(OnError on_error, unsigned threads);
+
+  /// One kind of dependencies: where the blocks have the ids, and where the rows go.
+  struct DependencyColumns {
+    std::vector<NodeId> RowBlock::*parent_ids;
+    Column<std::uint64_t>* offsets;
+    Column<NodeIndex>* parents;
+    std::vector<std::uint64_t> bases;  ///< number of parents before each block, and of all
+  };
+  bool resolve_kind(const DependencyColumns& kind, OnError on_error, unsigned threads);
+  bool resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids, const Column<std::uint64_t>& offsets,
+                     NodeIndex* parents, OnError on_error);
+  void rebase(const DependencyColumns& kind, unsigned threads);
   [[noreturn]] void throw_missing_parents() const;
   std::uint64_t record_number(NodeIndex row) const;
   std::string describe_record(NodeIndex row) const;
 
   std::unique_ptr<TraceStorage> storage_;
-  std::vector<NodeId> data_parent_ids_;
-  std::vector<NodeId> ctrl_parent_ids_;
-  std::vector<std::size_t> skipped_before_;  ///< for each skipped record the number of rows before it
+  std::vector<RowBlock> blocks_;
+  std::vector<std::vector<std::uint32_t>> string_ids_;  ///< of each block's strings in the storage
 };
 
 }  // namespace chakra::detail

@@ -123,12 +123,12 @@ void TraceBuilder::add_node(const NodeSpec& node) {
   decoded.duration_ns = node.duration_ns;
   decoded.data_deps.assign(node.data_deps.begin(), node.data_deps.end());
   decoded.ctrl_deps.assign(node.ctrl_deps.begin(), node.ctrl_deps.end());
-  state_->assembly.append(decoded, state_->arena->store(tail), detail::RecordForm::tail);
+  state_->assembly.growing().append(decoded, state_->arena->store(tail), detail::RecordForm::tail);
 }
 
 void TraceBuilder::add_record(std::string_view node_message) {
   const std::string_view stored = state_->arena->store(node_message);
-  const auto record = state_->assembly.size() + 1;
+  const auto record = size() + 1;
   try {
     wire::decode_node(stored, state_->decoded);
   } catch (const wire::Malformed& error) {
@@ -144,10 +144,10 @@ void TraceBuilder::add_record(std::string_view node_message) {
     throw FormatError({"<node message>", record, std::nullopt},
                       "node " + std::to_string(state_->decoded.id) + ": the name is not UTF-8");
   }
-  state_->assembly.append(state_->decoded, stored, detail::RecordForm::whole);
+  state_->assembly.growing().append(state_->decoded, stored, detail::RecordForm::whole);
 }
 
-std::size_t TraceBuilder::size() const noexcept { return state_->assembly.size(); }
+std::size_t TraceBuilder::size() const noexcept { return state_->assembly.storage().ids.size(); }
 
 TracePtr TraceBuilder::build() {
   const std::unique_ptr<State> finished = std::exchange(state_, std::make_unique<State>());

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "chakra_core/trace.hpp"
+#include "trace/attribute_columns.hpp"
+#include "trace/column.hpp"
 #include "trace/id_index.hpp"
 #include "trace/string_pool.hpp"
 
@@ -39,30 +41,27 @@ enum class RecordForm : std::uint8_t {
   tail,            ///< inputs, outputs and attributes only; the rest is in the columns
 };
 
-/// The columns behind a Trace. Filled by TraceAssembly, then never changed but for `children`.
+/// The columns behind a Trace. Filled by RowBlock and TraceAssembly, then never changed but for `children`.
 struct TraceStorage {
-  std::vector<NodeId> ids;
-  std::vector<NodeType> types;
-  std::vector<std::uint32_t> name_ids;
-  std::vector<std::uint64_t> start_ns;
-  std::vector<std::uint64_t> duration_ns;
+  Column<NodeId> ids;
+  Column<NodeType> types;
+  Column<std::uint32_t> name_ids;
+  Column<std::uint64_t> start_ns;
+  Column<std::uint64_t> duration_ns;
 
-  std::vector<std::uint64_t> data_offsets;
-  std::vector<NodeIndex> data_parents;
-  std::vector<std::uint64_t> ctrl_offsets;
-  std::vector<NodeIndex> ctrl_parents;
+  Column<std::uint64_t> data_offsets;
+  Column<NodeIndex> data_parents;
+  Column<std::uint64_t> ctrl_offsets;
+  Column<NodeIndex> ctrl_parents;
 
-  AttributeColumn<std::uint8_t> is_cpu_op;
-  std::array<AttributeColumn<std::int64_t>, integer_attribute_count> integers;
-  AttributeColumn<std::uint32_t> pg_name;
-  AttributeColumn<std::uint32_t> involved_dim;
+  AttributeColumns attributes;
 
   StringPool strings;
   IdIndex index;
 
-  std::vector<const char*> record_begin;
-  std::vector<std::uint32_t> record_size;
-  std::vector<RecordForm> record_form;
+  Column<const char*> record_begin;
+  Column<std::uint32_t> record_size;
+  Column<RecordForm> record_form;
   std::vector<std::shared_ptr<const RecordSource>> sources;
 
   Metadata metadata;

@@ -8,7 +8,9 @@
 
 #include <protozero/varint.hpp>
 
+#include "wire/decode_usual.hpp"
 #include "wire/encode.hpp"
+#include "wire/known_attribute.hpp"
 #include "wire/schema.hpp"
 #include "wire/utf8.hpp"
 
@@ -27,6 +29,7 @@ struct Field {
 };
 
 constexpr std::uint32_t largest_field_number = (std::uint32_t{1} << 29) - 1;
+constexpr std::size_t longest_key = 5;
 /// Nested groups are legal but nobody writes them; protobuf's own limit is 100 too.
 constexpr int deepest_group = 100;
 
@@ -76,6 +79,9 @@ class Cursor {
   Field read_one() {
     const std::size_t start = offset();
     const std::uint64_t key = varint();
+    if (offset() - start > longest_key) {
+      throw Malformed(start, "a field key of more than 5 bytes");
+    }
     Field field{static_cast<std::uint32_t>(key >> 3), static_cast<WireType>(key & 7), 0, {}};
     if ((key >> 3) == 0 || (key >> 3) > largest_field_number) {
       throw Malformed(start, "a field number outside of 1 to 536870911");
@@ -388,57 +394,6 @@ RawAttribute scan_attribute(std::string_view message) {
   return attribute;
 }
 
-/// Attributes that decode_node looks at beside the IntegerAttributes.
-enum class KnownAttribute : std::uint8_t { integer, is_cpu_op, pg_name, involved_dim, start_ns, duration_ns, other };
-
-struct Known {
-  KnownAttribute what;
-  std::size_t integer;
-};
-
-Known known(std::string_view name) noexcept {
-  switch (name.size()) {
-    case 3:
-      if (name == "tid") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::tid)};
-      break;
-    case 6:
-      if (name == "stream") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::stream)};
-      break;
-    case 7:
-      if (name == "num_ops") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::num_ops)};
-      if (name == "pg_name") return {KnownAttribute::pg_name, 0};
-      break;
-    case 8:
-      if (name == "comm_src") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_src)};
-      if (name == "comm_dst") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_dst)};
-      if (name == "comm_tag") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_tag)};
-      if (name == "start_ns") return {KnownAttribute::start_ns, 0};
-      break;
-    case 9:
-      if (name == "is_cpu_op") return {KnownAttribute::is_cpu_op, 0};
-      if (name == "comm_type") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_type)};
-      if (name == "comm_size") return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_size)};
-      break;
-    case 11:
-      if (name == "tensor_size") {
-        return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::tensor_size)};
-      }
-      if (name == "duration_ns") return {KnownAttribute::duration_ns, 0};
-      break;
-    case 12:
-      if (name == "involved_dim") return {KnownAttribute::involved_dim, 0};
-      break;
-    case 13:
-      if (name == "comm_priority") {
-        return {KnownAttribute::integer, static_cast<std::size_t>(IntegerAttribute::comm_priority)};
-      }
-      break;
-    default:
-      break;
-  }
-  return {KnownAttribute::other, 0};
-}
-
 constexpr const char* not_an_integer = "holds no integer where an integer belongs";
 constexpr const char* too_large = "holds an integer beyond 9223372036854775807";
 
@@ -569,22 +524,6 @@ void take_dependencies(const Field& field, std::string_view message, std::vector
   }
 }
 
-void clear(DecodedNode& node) {
-  node.id = 0;
-  node.name = {};
-  node.name_is_utf8 = true;
-  node.type = 0;
-  node.start_ns = 0;
-  node.duration_ns = 0;
-  node.integers_present = 0;
-  node.is_cpu_op.reset();
-  node.pg_name.reset();
-  node.involved_dim.reset();
-  node.data_deps.clear();
-  node.ctrl_deps.clear();
-  node.problems.clear();
-}
-
 /// Exact ns where the attribute gives them, otherwise whole microseconds.
 std::uint64_t exact_time(std::optional<std::uint64_t> exact, std::uint64_t micros, schema::Node field,
                          DecodedNode& node) {
@@ -640,7 +579,29 @@ IoInfo decode_io(std::string_view message, schema::Node which) {
 
 }  // namespace
 
+void clear(DecodedNode& node) {
+  node.id = 0;
+  node.name = {};
+  node.name_is_utf8 = true;
+  node.type = 0;
+  node.start_ns = 0;
+  node.duration_ns = 0;
+  node.integers_present = 0;
+  node.is_cpu_op.reset();
+  node.pg_name.reset();
+  node.involved_dim.reset();
+  node.data_deps.clear();
+  node.ctrl_deps.clear();
+  node.problems.clear();
+}
+
 void decode_node(std::string_view message, DecodedNode& node) {
+  if (!decode_usual(message, node)) {
+    decode_any(message, node);
+  }
+}
+
+void decode_any(std::string_view message, DecodedNode& node) {
   clear(node);
   std::uint64_t start_micros = 0;
   std::uint64_t duration_micros = 0;

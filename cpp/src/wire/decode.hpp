@@ -57,8 +57,13 @@ struct DecodedNode {
   std::vector<AttributeProblem> problems;
 };
 
+/// Empties `node` and keeps the capacity of its lists.
+void clear(DecodedNode& node);
+
 /// Decodes a whole Node message into `node`, replacing what it held. Throws Malformed.
 void decode_node(std::string_view message, DecodedNode& node);
+/// The same without the short cut for messages as all known writers make them (decode_usual.hpp).
+void decode_any(std::string_view message, DecodedNode& node);
 
 /// Throws Malformed.
 Metadata decode_metadata(std::string_view message);

@@ -21,12 +21,7 @@ from chakra_core.result import format_time
 def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption = "strict") -> None:
     """Show what is in traces: nodes by type, communication by kind, times and sizes."""
     paths = expand_paths(traces)
-    described = []
-    for path in paths:
-        trace = watch(
-            f"reading {path.name}", lambda progress, path=path: load(path, on_error=on_error, progress=progress)
-        )
-        described.append(describe(trace, path))
+    described = [describe(_load(path, on_error), path) for path in paths]
     if json:
         print_json(described)
         return

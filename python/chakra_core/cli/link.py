@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from chakra_core._core import LinkedTrace
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnErrorOption, RankOption
 from chakra_core.cli.printing import print_json
 from chakra_core.cli.progress import watch
 from chakra_core.pytorch import link as link_files
-
-if TYPE_CHECKING:
-    from chakra_core._core import LinkedTrace
 
 
 def link(
@@ -39,7 +37,8 @@ def link(
 def link_pair(pair: TracePair, on_error: OnErrorOption) -> LinkedTrace:
     """Link one rank's files, with a sign of life if it takes long."""
     return watch(
-        f"linking {pair.name}", lambda _: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error)
+        f"linking {pair.name}",
+        lambda progress: link_files(pair.host, pair.device, rank=pair.rank, on_error=on_error, progress=progress),
     )
 
 

@@ -29,7 +29,12 @@ def simulate(
         typer.Option("--system", "--system-configuration", help="System (JSON); by default the ring algorithm."),
     ] = None,
     comm_groups: Annotated[
-        _File, typer.Option("--comm-groups", "--comm-group-configuration", help="Communicator groups (JSON).")
+        _File,
+        typer.Option(
+            "--comm-groups",
+            "--comm-group-configuration",
+            help="Communicator groups (JSON); by default those in the traces.",
+        ),
     ] = None,
     memory: Annotated[
         _File, typer.Option("--memory", "--remote-memory-configuration", help="Remote memory (JSON).")
@@ -52,7 +57,7 @@ def simulate(
     # Before the traces are loaded, so that a wrong key is told at once.
     network_model = Network.load(network)
     system_model = System() if system is None else System.load(system)
-    groups_model = CommGroups() if comm_groups is None else CommGroups.load(comm_groups)
+    groups_model = None if comm_groups is None else CommGroups.load(comm_groups)
     memory_model = None if memory is None else Memory.load(memory)
     loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error)
     result = watch(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "io/obvious_json.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <regex>
 #include <stdexcept>
 
 namespace chakra::test {
@@ -109,6 +109,7 @@ class ObviousParser {
     return result + "]";
   }
 
+  /// A token of number characters must be one number from start to end.
   std::string number() {
     std::size_t end = at_;
     while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 ||
@@ -116,13 +117,34 @@ class ObviousParser {
       ++end;
     }
     const std::string token(text_.substr(at_, end - at_));
-    static const std::regex grammar("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?|-?(NaN|nan|Infinity|inf)");
-    // std::regex recurses on long tokens
-    if (token.size() > 1000 || !std::regex_match(token, grammar)) {
+    at_ = end;
+    if (!is_number(token)) {
       throw NotJson{};
     }
-    at_ = end;
     return "d" + token;
+  }
+
+  static bool is_number(std::string_view token) {
+    const auto take_digits = [&] {
+      const std::size_t count = std::min(token.find_first_not_of("0123456789"), token.size());
+      token.remove_prefix(count);
+      return count;
+    };
+    if (token.starts_with("-")) token.remove_prefix(1);
+    if (token == "NaN" || token == "nan" || token == "Infinity" || token == "inf") return true;
+    const bool leading_zero = token.starts_with("0");
+    const std::size_t whole = take_digits();
+    if (whole == 0 || (leading_zero && whole > 1)) return false;
+    if (token.starts_with(".")) {
+      token.remove_prefix(1);
+      if (take_digits() == 0) return false;
+    }
+    if (token.starts_with("e") || token.starts_with("E")) {
+      token.remove_prefix(1);
+      if (token.starts_with("+") || token.starts_with("-")) token.remove_prefix(1);
+      if (take_digits() == 0) return false;
+    }
+    return token.empty();
   }
 
   std::uint32_t hex4() {

@@ -415,6 +415,19 @@ TEST(JsonScanner, ARecordThatStartsInsideAnotherEndsIt) {
 }
 
 TEST(ByteScan, VectorAndScalarLoopsAgree) {
+  const std::string many(20'000, '\n');
+  EXPECT_EQ(io::count_newlines(many.data(), many.data() + many.size()), many.size());
+  for (std::size_t length = 0; length < 50; ++length) {
+    for (const char last : {'x', '"', '\0', '\x01', '\x0B', '\x80', '\xFF'}) {
+      std::string spaces;
+      for (std::size_t i = 0; i < length; ++i) {
+        spaces += " \n\t\r"[i % 4];
+      }
+      spaces += last;
+      spaces += std::string(20, ' ') + "x";
+      EXPECT_EQ(io::pass_spaces(spaces.data()), io::pass_spaces_scalar(spaces.data()));
+    }
+  }
   for (int byte = 0; byte < 256; ++byte) {
     for (std::size_t position = 0; position < 40; ++position) {
       std::string text(80, 'a');

@@ -131,11 +131,12 @@ TEST(DecodeNode, MalformedBytesThrow) {
       key(1, 5) + "123",                                 // ends inside a fixed32
       number_field(0, 1),                                // field number 0
       varint((std::uint64_t{1} << 32) | 8) + varint(1),  // a field number of more than 29 bits
-      key(1, 6),                                         // wire type 6
-      key(1, 7),                                         // wire type 7
-      key(20, 4),                                        // the end of no group
-      key(20, 3),                                        // a group without an end
-      key(20, 3) + key(21, 4),                           // another group's end
+      "\x88\x80\x80\x80\x80\x01\x05",
+      key(1, 6),                // wire type 6
+      key(1, 7),                // wire type 7
+      key(20, 4),               // the end of no group
+      key(20, 3),               // a group without an end
+      key(20, 3) + key(21, 4),  // another group's end
       deep,
       bytes_field(5, "\x80"),       // a packed list that ends inside a varint
       bytes_field(10, "\x0a\x05"),  // an attribute shorter than its name

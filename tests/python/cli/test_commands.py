@@ -183,3 +183,15 @@ def test_help_and_version(capsys: Capture) -> None:
     for command in ("info", "validate", "link", "convert", "simulate", "timeline"):
         assert main([command, "-h"]) == 0
         assert "Usage: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), cc.Cancelled("stopped")])
+def test_interruption_has_its_own_status(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, error: BaseException
+) -> None:
+    def interrupted(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("chakra_core.cli.info.expand_paths", interrupted)
+    assert main(["info", "run.0.et"]) == 130
+    assert "Traceback" not in capsys.readouterr().err

@@ -22,7 +22,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def project_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that looks like the project's root to the commands, so that they write nothing into the tree."""
+    """Make a folder that looks like the project's root to the commands, so that they write nothing into the tree."""
     (tmp_path / "examples").symlink_to(PROJECT / "examples")
     (tmp_path / "out").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -106,6 +106,24 @@ def test_timeline_shows_every_node(result: cc.Result, tmp_path: Path) -> None:
         assert sorted((one.process, one.track, one.name, one.start_ns, one.end_ns) for one in drawn) == expected
 
 
+def test_receives_have_a_track_of_their_own(tmp_path: Path) -> None:
+    sender, receiver, idle = cc.TraceBuilder(), cc.TraceBuilder(), cc.TraceBuilder()
+    attrs = {"is_cpu_op": False, "comm_size": 1 << 20, "comm_src": 0, "comm_dst": 1, "comm_tag": 0}
+    sender.add_node(id=1, name="slow", duration_ns=9_000, attrs={"is_cpu_op": False})
+    sender.add_node(id=2, name="send", type="COMM_SEND_NODE", data_deps=[1], attrs=attrs)
+    receiver.add_node(id=3, name="receive", type="COMM_RECV_NODE", attrs=attrs)
+    receiver.add_node(id=4, name="beside", duration_ns=1_000, attrs={"is_cpu_op": False})
+    other = idle.build()
+    cc.simulate([sender.build(), receiver.build(), other, other], network=NETWORK).to_perfetto(tmp_path / "run.json")
+    drawn = {(one.process, one.name): (one.track, one.depth) for one in read_chrome_json(tmp_path / "run.json")}
+    assert drawn == {
+        ("rank 0", "slow"): ("compute", 0),
+        ("rank 0", "send"): ("comm", 0),
+        ("rank 1", "receive"): ("receive", 0),
+        ("rank 1", "beside"): ("compute", 0),
+    }
+
+
 def test_summary(result: cc.Result) -> None:
     lines = result.summary().splitlines()
     assert lines[0].split()[:2] == ["rank", "finish"]

@@ -1,0 +1,822 @@
+# mypy: disable-error-code="type-arg"
+"""
+Native core of chakra_core. Use the names that `chakra_core` exports.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import enum
+import os
+import typing
+
+import numpy
+import numpy.typing
+import typing_extensions
+
+__all__: list[str] = [
+    "Adjacency",
+    "Attribute",
+    "Cancelled",
+    "ChakraError",
+    "CollectiveType",
+    "ConfigError",
+    "DependencyError",
+    "Feeder",
+    "FormatError",
+    "IoInfo",
+    "LinkError",
+    "LinkReport",
+    "LinkedTrace",
+    "MemoryConfig",
+    "Metadata",
+    "Names",
+    "Network",
+    "Node",
+    "NodeType",
+    "Problem",
+    "Progress",
+    "ReplayReport",
+    "Report",
+    "SimulationError",
+    "SimulationResult",
+    "SystemConfig",
+    "TimelineProcess",
+    "Trace",
+    "TraceBuilder",
+    "convert",
+    "link",
+    "load_bytes",
+    "load_path",
+    "replay",
+    "save_path",
+    "simulate",
+    "write_timeline",
+]
+
+class ChakraError(Exception):
+    """Base of every error of this library."""
+
+class Cancelled(ChakraError):
+    """A long call that was told to stop."""
+
+class SimulationError(ChakraError):
+    """A simulation that cannot go on, or an input that it cannot run."""
+
+class ConfigError(ChakraError, ValueError):
+    """A configuration value that is missing, unknown or out of range."""
+
+class DependencyError(ChakraError, ValueError):
+    """Dependencies that can never be met. `nodes` are the ids of one minimal cycle in order, or of the missing parents."""
+
+    nodes: list[int]
+
+class FormatError(ChakraError, ValueError):
+    """Bytes that the format does not allow. Has `path`, `record` and `offset` (None if unknown)."""
+
+    path: str
+    record: int | None
+    offset: int | None
+
+class LinkError(ChakraError, ValueError):
+    """Host and device traces that cannot be joined."""
+
+class Progress:
+    """
+    Shared between a long call and whoever watches it from another thread.
+    """
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """
+        Makes the call raise Cancelled at its next look.
+        """
+    @property
+    def done(self) -> int: ...
+    @property
+    def total(self) -> int: ...
+
+class NodeType(enum.IntEnum):
+    """
+    Node kinds of the schema.
+    """
+
+    COMM_COLL_NODE = 7
+    COMM_RECV_NODE = 6
+    COMM_SEND_NODE = 5
+    COMP_NODE = 4
+    INVALID_NODE = 0
+    MEM_LOAD_NODE = 2
+    MEM_STORE_NODE = 3
+    METADATA_NODE = 1
+
+class CollectiveType(enum.IntEnum):
+    """
+    Collective kinds (attribute `comm_type`).
+    """
+
+    ALL_GATHER = 2
+    ALL_REDUCE = 0
+    ALL_TO_ALL = 6
+    BARRIER = 9
+    BROADCAST = 5
+    GATHER = 3
+    REDUCE = 1
+    REDUCE_SCATTER = 7
+    REDUCE_SCATTER_BLOCK = 8
+    SCATTER = 4
+
+class Problem:
+    """
+    One thing that is wrong with a trace.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def nodes(self) -> list[int]:
+        """
+        Ids of the nodes concerned; for a cycle its members in order.
+        """
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def record(self) -> int | None: ...
+    @property
+    def severity(self) -> str: ...
+
+class Report:
+    """
+    Problems of a trace, counted by kind.
+    """
+    def __bool__(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    @property
+    def counts(self) -> dict:
+        """
+        Number of problems by kind, kinds without any left out.
+        """
+    @property
+    def errors(self) -> int:
+        """
+        Number of problems that make the trace unusable for feeding.
+        """
+    @property
+    def ok(self) -> bool:
+        """
+        No errors.
+        """
+    @property
+    def problems(self) -> list[Problem]: ...
+    @property
+    def warnings(self) -> int:
+        """
+        Number of the others.
+        """
+
+class Attribute:
+    """
+    A named value together with the arm of the oneof that carries it.
+    """
+    def __eq__(self, arg0: object) -> bool: ...
+    def __init__(self, name: str, value: typing.Any = None, kind: str = "", doc_string: str = "") -> None: ...
+    def __repr__(self) -> str: ...
+    @property
+    def doc_string(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> typing.Any: ...
+
+class IoInfo:
+    """
+    Values, shapes and types of inputs or outputs, as strings.
+    """
+    def __eq__(self, arg0: object) -> bool: ...
+    def __init__(self, values: str = "", shapes: str = "", types: str = "") -> None: ...
+    @property
+    def shapes(self) -> str: ...
+    @property
+    def types(self) -> str: ...
+    @property
+    def values(self) -> str: ...
+
+class Metadata:
+    """
+    Schema version and attributes of a whole file.
+    """
+    def __init__(self, version: str = "0.0.4", attrs: typing.Any = None) -> None: ...
+    @property
+    def attributes(self) -> list[Attribute]: ...
+    @property
+    def attrs(self) -> dict: ...
+    @property
+    def version(self) -> str: ...
+
+class Adjacency:
+    """
+    Rows and their neighbours in compressed sparse row form: neighbours of row r are indices[offsets[r]:offsets[r + 1]], themselves row numbers. `adjacency[row]` is that slice.
+    """
+    def __getitem__(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint32]: ...
+    def __len__(self) -> int: ...
+    @property
+    def indices(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        uint32 row numbers.
+        """
+    @property
+    def offsets(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        uint64, one more than there are rows.
+        """
+
+class Names:
+    """
+    Names of all nodes by row: a sequence of str.
+    """
+    @typing.overload
+    def __getitem__(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> str: ...
+    @typing.overload
+    def __getitem__(self, arg0: slice) -> typing.Any: ...
+    def __iter__(self) -> collections.abc.Iterator: ...
+    def __len__(self) -> int: ...
+    def to_list(self) -> list:
+        """
+        All names as a list of str.
+        """
+
+class Node:
+    """
+    One node of a trace. Cold parts are decoded when asked for.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def attributes(self) -> list[Attribute]:
+        """
+        All attributes in the order of the record.
+        """
+    @property
+    def attrs(self) -> dict:
+        """
+        Values by name; of several attributes with one name the first.
+        """
+    @property
+    def children(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Ids of the nodes that wait for this one.
+        """
+    @property
+    def ctrl_deps(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Ids of the control parents, in the order of the file.
+        """
+    @property
+    def data_deps(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Ids of the data parents, in the order of the file.
+        """
+    @property
+    def duration_ns(self) -> int: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def inputs(self) -> IoInfo: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def outputs(self) -> IoInfo: ...
+    @property
+    def record(self) -> bytes:
+        """
+        The node as a serialised protobuf `Node` message.
+        """
+    @property
+    def row(self) -> int:
+        """
+        Row in the trace.
+        """
+    @property
+    def start_ns(self) -> int: ...
+    @property
+    def type(self) -> typing.Any:
+        """
+        NodeType, or a plain int for a type that the schema does not name.
+        """
+
+class Trace:
+    """
+    An immutable execution trace in columns.
+    """
+    def __contains__(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    def at(self, row: typing.SupportsInt | typing.SupportsIndex) -> Node:
+        """
+        The node of this row.
+        """
+    def attr(self, name: str) -> typing.Any:
+        """
+        Values of an attribute by row: a masked array, masked where the attribute is absent.
+        """
+    def find_cycles(self) -> list[list[int]]:
+        """
+        One minimal cycle of ids for each knot of nodes that wait for each other.
+        """
+    def node(self, id: typing.SupportsInt | typing.SupportsIndex) -> Node:
+        """
+        The node with this id. KeyError if absent.
+        """
+    def row(self, id: typing.SupportsInt | typing.SupportsIndex) -> int:
+        """
+        Row of a node id. KeyError if absent.
+        """
+    def validate(self) -> Report:
+        """
+        Every problem of the trace.
+        """
+    @property
+    def children(self) -> Adjacency:
+        """
+        Rows that name a row as data or control parent, ascending, each once.
+        """
+    @property
+    def ctrl_deps(self) -> Adjacency:
+        """
+        Control parents of each row, in the order of the file.
+        """
+    @property
+    def data_deps(self) -> Adjacency:
+        """
+        Data parents of each row, in the order of the file.
+        """
+    @property
+    def duration_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Durations in ns by row (uint64, read-only view); 0 where the file has none.
+        """
+    @property
+    def ids(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Node ids by row (uint64, read-only view).
+        """
+    @property
+    def load_report(self) -> Report:
+        """
+        What reading had to drop; empty after a strict load.
+        """
+    @property
+    def memory_bytes(self) -> int:
+        """
+        Anonymous memory held; a mapped file is not counted.
+        """
+    @property
+    def metadata(self) -> Metadata: ...
+    @property
+    def names(self) -> Names:
+        """
+        Names by row.
+        """
+    @property
+    def num_nodes(self) -> int:
+        """
+        Number of nodes.
+        """
+    @property
+    def source(self) -> str:
+        """
+        File that the trace came from, or ''.
+        """
+    @property
+    def start_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Start times in ns by row (uint64, read-only view); 0 where the file has none.
+        """
+    @property
+    def types(self) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Node types by row (int32, read-only view); compare with `NodeType`.
+        """
+
+class TraceBuilder:
+    """
+    Builds a Trace node by node; dependencies may name later nodes.
+    """
+    def __init__(self, metadata: Metadata | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    def add_node(
+        self,
+        *,
+        id: typing.SupportsInt | typing.SupportsIndex,
+        name: str = "",
+        type: typing.Any = "COMP_NODE",
+        data_deps: typing.Any = (),
+        ctrl_deps: typing.Any = (),
+        start_ns: typing.SupportsInt | typing.SupportsIndex | None = None,
+        duration_ns: typing.SupportsInt | typing.SupportsIndex | None = None,
+        attrs: typing.Any = None,
+        inputs: IoInfo | None = None,
+        outputs: IoInfo | None = None,
+    ) -> None:
+        """
+        Adds a node. `type` is a NodeType, its number or its schema name; times are in ns; `attrs` is a dict of name to value, or a sequence of Attribute.
+        """
+    def add_record(self, message: bytes) -> None:
+        """
+        Adds a serialised protobuf `Node` message; its bytes are kept as they are.
+        """
+    def build(self) -> Trace:
+        """
+        The finished Trace; the builder is empty afterwards. Raises FormatError for a duplicate id, DependencyError for a missing parent.
+        """
+
+class Feeder:
+    """
+    Hands out the nodes of a trace in dependency order, among the ready ones the smallest id first.
+    """
+    def __init__(self, trace: Trace, *, deps: str = "both") -> None: ...
+    def complete(self, node: typing.Any) -> None:
+        """
+        Marks a taken node (a Node or an id) complete.
+        """
+    def peek(self) -> Node | None:
+        """
+        The node that pop() would take.
+        """
+    def pop(self) -> Node | None:
+        """
+        Takes the ready node with the smallest id; None if none is ready now. Raises DependencyError when nodes remain that can never become ready.
+        """
+    def push_back(self, node: typing.Any) -> None:
+        """
+        Returns a taken node (a Node or an id) to the ready set.
+        """
+    def reset(self) -> None:
+        """
+        Back to the start.
+        """
+    @property
+    def done(self) -> bool: ...
+    @property
+    def in_flight(self) -> int:
+        """
+        Number of nodes taken and not complete.
+        """
+    @property
+    def ready(self) -> int:
+        """
+        Number of nodes that pop() could take now.
+        """
+    @property
+    def ready_ids(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Ids of all ready nodes, ascending (uint64).
+        """
+    @property
+    def remaining(self) -> int:
+        """
+        Number of nodes not complete.
+        """
+    @property
+    def trace(self) -> Trace: ...
+
+class LinkReport:
+    """
+    What linking found, dropped, and could not explain.
+    """
+    def __str__(self) -> str: ...
+    @property
+    def advice(self) -> list[str]:
+        """
+        What to change in the collection.
+        """
+    @property
+    def counts(self) -> dict:
+        """
+        Counts by section and name, as nested dicts.
+        """
+    @property
+    def text(self) -> str:
+        """
+        The figures that are not 0, and the advice, for people.
+        """
+
+class LinkedTrace:
+    """
+    A host trace joined with the device trace of the same rank.
+    """
+    @property
+    def num_device_events(self) -> int: ...
+    @property
+    def num_host_nodes(self) -> int: ...
+    @property
+    def process_groups(self) -> dict[str, list[int]]:
+        """
+        Ranks of each process group by its name.
+        """
+    @property
+    def rank(self) -> int | None:
+        """
+        From the argument, else from the device trace; or None.
+        """
+    @property
+    def report(self) -> LinkReport: ...
+    @property
+    def span_ns(self) -> int:
+        """
+        Length of the record in ns; 0 without a device trace.
+        """
+
+class ReplayReport:
+    """
+    A trace played with nothing but its durations and dependencies, against its record.
+    """
+    def __str__(self) -> str: ...
+    @property
+    def inversions(self) -> int:
+        """
+        Neighbours on a stream that swapped places.
+        """
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def recorded_ns(self) -> int: ...
+    @property
+    def replayed_ns(self) -> int: ...
+    @property
+    def start_error_ns(self) -> dict:
+        """
+        Distance of replayed and recorded starts over all nodes, ns: max, median, p95.
+        """
+    @property
+    def streams(self) -> dict[int, int]:
+        """
+        Largest start error of each stream, ns.
+        """
+    @property
+    def text(self) -> str: ...
+    @property
+    def total_error(self) -> float:
+        """
+        (replayed - recorded) / recorded.
+        """
+    @property
+    def unexplained_device_wait_ns(self) -> int: ...
+    @property
+    def unexplained_device_waits(self) -> int: ...
+
+class Network:
+    """
+    Dimensions of a network; NPU ids count with dimension 0 fastest.
+    """
+    def __init__(
+        self,
+        topology: collections.abc.Sequence[str],
+        npus: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        bandwidth: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        latency: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    ) -> None:
+        """
+        One entry a dimension: "Ring", "FullyConnected" or "Switch"; NPUs; GB/s of 2**30 bytes; ns.
+        """
+    def coordinates(self, npu: typing.SupportsInt | typing.SupportsIndex) -> list[int]: ...
+    def delay(
+        self,
+        src: typing.SupportsInt | typing.SupportsIndex,
+        dst: typing.SupportsInt | typing.SupportsIndex,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        parity: bool = False,
+    ) -> int:
+        """
+        ns from sending to arrival when nobody else sends.
+        """
+    @property
+    def bandwidth(self) -> list:
+        """
+        GB/s of 2**30 bytes.
+        """
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def latency(self) -> list:
+        """
+        ns.
+        """
+    @property
+    def npus(self) -> int:
+        """
+        NPUs of the whole network.
+        """
+    @property
+    def npus_count(self) -> list:
+        """
+        NPUs of each dimension.
+        """
+    @property
+    def topology(self) -> list[str]: ...
+
+class SystemConfig:
+    """
+    What ASTRA-sim's system file says.
+    """
+    def __init__(
+        self,
+        *,
+        endpoint_delay: typing.SupportsFloat | typing.SupportsIndex | None = None,
+        active_chunks_per_dimension: typing.SupportsInt | typing.SupportsIndex = 1,
+        preferred_dataset_splits: typing.SupportsInt | typing.SupportsIndex = 1,
+        all_reduce_implementation: collections.abc.Sequence[str] = ["ring"],
+        all_gather_implementation: collections.abc.Sequence[str] = ["ring"],
+        reduce_scatter_implementation: collections.abc.Sequence[str] = ["ring"],
+        all_to_all_implementation: collections.abc.Sequence[str] = ["ring"],
+        collective_optimization: str = "baseline",
+        local_mem_bw: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        peak_perf: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        roofline_enabled: bool = False,
+        replay_only: bool = False,
+    ) -> None: ...
+    @property
+    def active_chunks_per_dimension(self) -> int: ...
+    @property
+    def all_gather_implementation(self) -> list[str]: ...
+    @property
+    def all_reduce_implementation(self) -> list[str]: ...
+    @property
+    def all_to_all_implementation(self) -> list[str]: ...
+    @property
+    def collective_optimization(self) -> str: ...
+    @property
+    def endpoint_delay(self) -> float | None: ...
+    @property
+    def local_mem_bw(self) -> float: ...
+    @property
+    def peak_perf(self) -> float: ...
+    @property
+    def preferred_dataset_splits(self) -> int: ...
+    @property
+    def reduce_scatter_implementation(self) -> list[str]: ...
+    @property
+    def replay_only(self) -> bool: ...
+    @property
+    def roofline_enabled(self) -> bool: ...
+
+class MemoryConfig:
+    """
+    What ASTRA-sim's remote-memory file says.
+    """
+    def __init__(
+        self,
+        *,
+        memory_type: str = "NO_MEMORY_EXPANSION",
+        latency_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        bandwidth: typing.SupportsInt | typing.SupportsIndex = 0,
+        num_nodes: typing.SupportsInt | typing.SupportsIndex = 1,
+        num_npus_per_node: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> None: ...
+    @property
+    def bandwidth(self) -> int: ...
+    @property
+    def latency_ns(self) -> int: ...
+    @property
+    def memory_type(self) -> str: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def num_npus_per_node(self) -> int: ...
+
+class SimulationResult:
+    """
+    Times of a simulated run, in ns, as columns.
+    """
+
+    RESOURCES: typing.ClassVar[tuple] = ("none", "cpu", "compute", "comm", "memory")
+    @property
+    def comm_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def compute_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def cpu_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def exposed_comm_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def finish_minus_compute_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def finish_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def node_resource(self) -> numpy.typing.NDArray[numpy.uint8]:
+        """
+        Indices into RESOURCES (uint8).
+        """
+    @property
+    def node_row(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def node_start_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+class TimelineProcess:
+    """
+    One group of tracks, such as a rank, and the slices on them: nodes of a trace with a begin and an end. Columns have one entry a slice, in any order.
+    """
+    def __init__(
+        self,
+        name: str,
+        tracks: collections.abc.Sequence[str],
+        trace: Trace,
+        *,
+        rows: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32],
+        track: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32],
+        start_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+        end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+    ) -> None: ...
+
+def convert(
+    linked: LinkedTrace, layout: str = "exact", lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0
+) -> Trace:
+    """
+    Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
+    """
+
+def link(
+    host: os.PathLike[str] | str | bytes | None,
+    device: os.PathLike[str] | str | bytes | None,
+    rank: typing.SupportsInt | typing.SupportsIndex | None = None,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+) -> LinkedTrace:
+    """
+    Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.
+    """
+
+def load_bytes(
+    buffer: typing_extensions.Buffer,
+    *,
+    name: str = "<bytes>",
+    on_error: str = "strict",
+    progress: Progress | None = None,
+) -> Trace: ...
+def load_path(
+    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+) -> Trace: ...
+def replay(trace: Trace, deps: str = "data") -> ReplayReport:
+    """
+    Plays a trace against its record; deps "data" or "both". Raises DependencyError for a cycle.
+    """
+
+def save_path(
+    trace: Trace,
+    path: os.PathLike[str] | str | bytes,
+    *,
+    gzip: bool | None = None,
+    level: typing.SupportsInt | typing.SupportsIndex = 6,
+    progress: Progress | None = None,
+) -> None: ...
+def simulate(
+    traces: collections.abc.Sequence[Trace],
+    network: Network,
+    system: SystemConfig,
+    *,
+    memory: MemoryConfig = ...,
+    groups: collections.abc.Sequence[
+        tuple[str, collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]
+    ] = [],
+    parity: bool = False,
+    congestion: bool = False,
+    num_queues_per_dim: typing.SupportsInt | typing.SupportsIndex = 1,
+    rendezvous_protocol: bool = False,
+    injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    groups_as_listed: bool = False,
+    record_nodes: bool = True,
+    progress: Progress | None = None,
+) -> SimulationResult:
+    """
+    Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    """
+
+def write_timeline(
+    processes: collections.abc.Sequence[TimelineProcess],
+    path: os.PathLike[str] | str | bytes,
+    *,
+    format: str | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """
+    Writes a timeline file; gzip if the name ends in .gz. Progress counts slices.
+    """
+
+__version__: str

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Process groups that PyTorch recorded in a trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from chakra_core._core import ConfigError, NodeType, Trace
+from chakra_core.config import CommGroups
+
+_NODE_NAME = "## process_group:init ##"
+
+
+def recorded_groups(traces: Iterable[Trace]) -> CommGroups:
+    """Collect the groups that the traces' nodes named "## process_group:init ##" list.
+
+    Groups without ranks are left out: PyTorch writes none where all ranks are meant.
+
+    Raises:
+        ConfigError: two traces give one name to different ranks, or a list cannot be read.
+    """
+    groups: dict[str, tuple[int, ...]] = {}
+    for trace in {id(trace): trace for trace in traces}.values():
+        for name, ranks in _groups_of(trace).items():
+            if groups.setdefault(name, ranks) != ranks:
+                raise ConfigError(
+                    f"{_source(trace)}: process group '{name}' has ranks {list(ranks)} here and "
+                    f"{list(groups[name])} in another trace; give comm_groups"
+                )
+    return CommGroups(groups=groups)
+
+
+def _groups_of(trace: Trace) -> dict[str, tuple[int, ...]]:
+    groups: dict[str, tuple[int, ...]] = {}
+    for row in np.flatnonzero(trace.types == NodeType.METADATA_NODE).tolist():
+        node = trace.at(row)
+        if node.name == _NODE_NAME:
+            groups |= _parse(node.inputs.values, trace)
+    return groups
+
+
+def _parse(text: str, trace: Trace) -> dict[str, tuple[int, ...]]:
+    """Read the JSON list of groups, which stands in quotes or in a list of one text."""
+    start, end = text.find("[{"), text.rfind("}]")
+    if start < 0 or end < start:
+        return {}
+    quoted = text[start : end + 2]
+    try:
+        entries: list[dict[str, Any]] = json.loads(quoted if '\\"' not in quoted else quoted.replace('\\"', '"'))
+        return {str(entry["pg_name"]): tuple(map(int, entry["ranks"])) for entry in entries if entry["ranks"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError(
+            f"{_source(trace)}: cannot read the process groups of node '{_NODE_NAME}' ({error}); give comm_groups"
+        ) from None
+
+
+def _source(trace: Trace) -> str:
+    return trace.source or "trace"

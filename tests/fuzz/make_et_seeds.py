@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""Writes the seeds of fuzz_et_reader: small ETs with everything that the reader has a branch for."""
+
+import gzip
+from pathlib import Path
+
+import chakra_core as cc
+
+FOLDER = Path(__file__).parent / "seeds" / "et_reader"
+
+
+def plain() -> bytes:
+    builder = cc.TraceBuilder()
+    builder.add_node(id=1, name="mm", start_ns=1500, duration_ns=10, inputs=cc.IoInfo("[1]", "[[2]]", "[T]"))
+    attrs = {"comm_type": 0, "comm_size": 8, "pg_name": "dp", "is_cpu_op": False, "involved_dim": [True, False]}
+    builder.add_node(id=2, name="ar", type="COMM_COLL_NODE", data_deps=[1], ctrl_deps=[1, 9], attrs=attrs)
+    builder.add_node(id=9, name="caf\u00e9", attrs={"l": [1, 2], "f": [0.5], "s": ["a"], "b": [b"\xff"], "n": None})
+    cc.save(builder.build(), FOLDER / "plain.et")
+    return (FOLDER / "plain.et").read_bytes()
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    good = plain()
+    (FOLDER / "compressed.et").write_bytes(gzip.compress(good[:20], mtime=0) + gzip.compress(good[20:], mtime=0))
+    (FOLDER / "unusual.et").write_bytes(
+        b"\x00"  # empty metadata
+        b"\x0f\x08\x05\x28\x05\x28\x63\x18\x08\x5a\x03abc\x5b\x5c"  # unpacked, missing and own parent, type 8, a group
+        b"\x02\x08\x05"  # a duplicate id
+        b"\x03\x12\x01\xff"  # a name that is not UTF-8
+        b"\x01\x08"  # malformed
+        b"\x0f\x52\x0d\x0a\x09comm_size\xea\x01\x00"  # a string where an integer belongs
+    )
+
+
+if __name__ == "__main__":
+    main()
