@@ -46,7 +46,7 @@ def ring_all_reduce(ranks: int, size: int, bytes_per_ns: float, latency: float, 
     heapq.heapify(events)
 
     def proceed(now: int, rank: int) -> None:
-        """A rank that has sent message k and received message k goes on after the endpoint delay."""
+        """Go on with a rank that has sent message k and received message k, after the endpoint delay."""
         if landed[rank] >= sent[rank] > 0:
             heapq.heappush(events, (now + endpoint_delay, rank, "send" if sent[rank] < steps else "end"))
 
