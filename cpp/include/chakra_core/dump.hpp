@@ -41,7 +41,7 @@ class TraceDump {
   TraceDump(TraceDump&&) noexcept;
   TraceDump& operator=(TraceDump&&) noexcept;
 
-  /// The next piece, some megabytes of UTF-8; nothing at the end. Throws FormatError for a record that is malformed
+  /// The next piece of UTF-8; nothing at the end. Throws FormatError for a record that is malformed
   /// where loading does not look.
   std::optional<std::string> next();
 

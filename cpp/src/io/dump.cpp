@@ -2,18 +2,20 @@
 #include "chakra_core/dump.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
 #include "io/node_text.hpp"
 #include "parallel/parallel_for.hpp"
+#include "wire/decode.hpp"
 
 namespace chakra {
 
 namespace {
 
 /// Nodes that one thread writes at a time, and pieces of these that one call of next() gives.
-constexpr std::size_t block_rows = 1024;
+constexpr std::size_t block_rows = 256;
 constexpr std::size_t most_blocks = 8;
 
 const std::vector<std::string>& usual_columns(DumpForm form) {
@@ -34,6 +36,7 @@ struct TraceDump::State {
   DumpForm form;
   unsigned threads;
   std::vector<io::DumpColumn> columns = {};
+  std::array<std::string, most_blocks> blocks = {};  ///< text of one piece; kept for the memory
   std::size_t next_row = 0;
   bool begun = false;
   bool ended = false;
@@ -56,6 +59,18 @@ struct TraceDump::State {
   }
 
   void append_node(std::string& out, std::size_t at) const {
+    try {
+      append(out, at);
+    } catch (const wire::Malformed&) {
+      // These throw the error that says which node and where.
+      (void)trace->attributes(rows[at]);
+      (void)trace->inputs(rows[at]);
+      (void)trace->outputs(rows[at]);
+      throw;
+    }
+  }
+
+  void append(std::string& out, std::size_t at) const {
     if (form == DumpForm::csv) {
       io::append_csv_node(out, *trace, rows[at], columns);
       return;
@@ -97,15 +112,16 @@ std::optional<std::string> TraceDump::next() {
   std::string piece = std::exchange(state.begun, true) ? std::string() : state.head();
   const std::size_t first = state.next_row;
   const std::size_t last = std::min(state.rows.size(), first + block_rows * most_blocks);
-  std::vector<std::string> blocks((last - first + block_rows - 1) / block_rows);
-  parallel_for(blocks.size(), state.threads, [&](std::size_t block) {
+  const std::size_t blocks = (last - first + block_rows - 1) / block_rows;
+  parallel_for(blocks, state.threads, [&](std::size_t block) {
     const std::size_t begin = first + block * block_rows;
+    state.blocks[block].clear();
     for (std::size_t at = begin; at < std::min(last, begin + block_rows); ++at) {
-      state.append_node(blocks[block], at);
+      state.append_node(state.blocks[block], at);
     }
   });
-  for (const std::string& block : blocks) {
-    piece += block;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    piece += state.blocks[block];
   }
   state.next_row = last;
   if (last == state.rows.size()) {

@@ -65,9 +65,13 @@ void append_escaped(std::string& out, char character) {
 
 void append_json_string(std::string& out, std::string_view text) {
   if (!wire::is_utf8(text)) {
-    append_json_string(out, wire::replace_invalid_utf8(text));
-    return;
+    append_json_utf8(out, wire::replace_invalid_utf8(text));
+  } else {
+    append_json_utf8(out, text);
   }
+}
+
+void append_json_utf8(std::string& out, std::string_view text) {
   out += '"';
   std::size_t copied = 0;
   for (std::size_t i = skip_plain(text, 0); i < text.size(); i = skip_plain(text, i + 1)) {

@@ -19,18 +19,18 @@ namespace {
 
 using Part = DumpColumn::Part;
 
-constexpr std::array<std::pair<std::string_view, Part>, 12> parts = {{{"id", Part::id},
-                                                                      {"name", Part::name},
-                                                                      {"type", Part::type},
-                                                                      {"start_ns", Part::start_ns},
-                                                                      {"duration_ns", Part::duration_ns},
-                                                                      {"data_deps", Part::data_deps},
-                                                                      {"ctrl_deps", Part::ctrl_deps},
-                                                                      {"inputs", Part::inputs},
-                                                                      {"outputs", Part::outputs},
-                                                                      {"attrs", Part::attrs},
-                                                                      {"is_cpu_op", Part::is_cpu_op},
-                                                                      {"pg_name", Part::pg_name}}};
+constexpr std::array<std::pair<std::string_view, Part>, 12> named_parts = {{{"id", Part::id},
+                                                                            {"name", Part::name},
+                                                                            {"type", Part::type},
+                                                                            {"start_ns", Part::start_ns},
+                                                                            {"duration_ns", Part::duration_ns},
+                                                                            {"data_deps", Part::data_deps},
+                                                                            {"ctrl_deps", Part::ctrl_deps},
+                                                                            {"inputs", Part::inputs},
+                                                                            {"outputs", Part::outputs},
+                                                                            {"attrs", Part::attrs},
+                                                                            {"is_cpu_op", Part::is_cpu_op},
+                                                                            {"pg_name", Part::pg_name}}};
 
 template <class Integer>
 void append_integer(std::string& out, Integer value) {
@@ -58,13 +58,14 @@ class JsonValue {
   void operator()(double value) { append_number(out_, value); }
   void operator()(bool value) { out_ += value ? "true" : "false"; }
   void operator()(const std::string& value) { (*this)(std::string_view(value)); }
+  // Text of attributes has been checked when it was decoded.
   void operator()(std::string_view value) {
     if (is_bytes_) {
       out_ += '"';
       append_base64(out_, value);
       out_ += '"';
     } else {
-      append_json_string(out_, value);
+      append_json_utf8(out_, value);
     }
   }
   template <class Value>
@@ -98,7 +99,8 @@ void append_ids(std::string& out, const Trace& trace, std::span<const NodeIndex>
   }
 }
 
-void append_io(std::string& out, const IoInfo& info) {
+template <class Info>
+void append_io(std::string& out, const Info& info) {
   out += "{\"values\":";
   append_json_string(out, info.values);
   out += ",\"shapes\":";
@@ -108,38 +110,52 @@ void append_io(std::string& out, const IoInfo& info) {
   out += '}';
 }
 
-/// Straight from the record, since this is most of what a dump does.
-void append_record_attributes(std::string& out, std::string_view record) {
+void append_attributes(std::string& out, const std::vector<std::string_view>& messages) {
   std::vector<std::string_view> names;
-  names.reserve(16);
+  names.reserve(messages.size());
   out += '{';
-  wire::for_each_attribute(record, [&](const wire::AttributeView& attribute) {
+  for (const std::string_view message : messages) {
+    const wire::AttributeView attribute = wire::view_attribute(message);
     if (std::find(names.begin(), names.end(), attribute.name) != names.end()) {
-      return;
+      continue;
     }
     if (!names.empty()) {
       out += ',';
     }
     names.push_back(attribute.name);
-    append_json_string(out, attribute.name);
+    append_json_utf8(out, attribute.name);
     out += ':';
     if (attribute.kind != AttributeKind::none && std::holds_alternative<std::monostate>(attribute.scalar)) {
-      append_value(out, wire::decode_attribute_message(attribute.message));
+      append_value(out, wire::decode_attribute_message(message));
     } else {
       std::visit(JsonValue(out, attribute.kind), attribute.scalar);
     }
-  });
+  }
   out += '}';
 }
 
-void append_attributes(std::string& out, const Trace& trace, NodeIndex row) {
-  try {
-    append_record_attributes(out, trace.storage().record_bytes(row));
-  } catch (const wire::Malformed&) {
-    // Throws the error that says which node and where.
-    (void)trace.attributes(row);
-    throw;
+/// Inputs, outputs and attributes, straight from the record: they are most of what a dump writes.
+void append_cold_column(std::string& out, const wire::ColdParts& parts, const DumpColumn& column) {
+  if (column.part == Part::attrs) {
+    append_attributes(out, parts.attributes);
+  } else {
+    append_io(out, column.part == Part::inputs ? parts.inputs : parts.outputs);
   }
+}
+
+bool is_cold(const DumpColumn& column) noexcept {
+  return column.part == Part::inputs || column.part == Part::outputs || column.part == Part::attrs;
+}
+
+bool is_left_out(const wire::ColdParts& parts, const DumpColumn& column) noexcept {
+  const wire::IoView& info = column.part == Part::inputs ? parts.inputs : parts.outputs;
+  return column.is_optional && info.values.empty() && info.shapes.empty() && info.types.empty();
+}
+
+wire::ColdParts cold_parts(const Trace& trace, NodeIndex row) {
+  wire::ColdParts parts;
+  wire::find_cold_parts(trace.storage().record_bytes(row), parts);
+  return parts;
 }
 
 /// The value of one column as JSON.
@@ -162,11 +178,9 @@ void append_json_value(std::string& out, const Trace& trace, NodeIndex row, cons
       out += ']';
       return;
     case Part::inputs:
-      return append_io(out, trace.inputs(row));
     case Part::outputs:
-      return append_io(out, trace.outputs(row));
     case Part::attrs:
-      return append_attributes(out, trace, row);
+      return append_cold_column(out, cold_parts(trace, row), column);
     case Part::integer_attribute:
       if (const auto value = trace.column(column.integer).get(row)) {
         return append_integer(out, *value);
@@ -223,41 +237,39 @@ void append_plain(std::string& out, const Trace& trace, NodeIndex row, const Dum
 }  // namespace
 
 DumpColumn dump_column(const std::string& name) {
-  for (const auto& [known, part] : parts) {
+  std::string key;
+  append_json_string(key, name);
+  key += ':';
+  for (const auto& [known, part] : named_parts) {
     if (known == name) {
-      return {part, name};
+      return {part, name, key};
     }
   }
   for (std::size_t i = 0; i < integer_attribute_count; ++i) {
     if (to_string(static_cast<IntegerAttribute>(i)) == name) {
-      return {Part::integer_attribute, name, static_cast<IntegerAttribute>(i)};
+      return {Part::integer_attribute, name, key, static_cast<IntegerAttribute>(i)};
     }
   }
-  return {Part::attribute, name};
+  return {Part::attribute, name, key};
 }
 
 void append_json_node(std::string& out, const Trace& trace, NodeIndex row, const std::vector<DumpColumn>& columns) {
-  out += '{';
-  const std::size_t begin = out.size();
+  const bool any_cold = std::any_of(columns.begin(), columns.end(), is_cold);
+  const wire::ColdParts parts = any_cold ? cold_parts(trace, row) : wire::ColdParts{};
+  char before = '{';
   for (const DumpColumn& column : columns) {
-    const std::size_t before = out.size();
-    if (before != begin) {
-      out += ',';
-    }
-    append_json_string(out, column.name);
-    out += ':';
-    if (!column.is_optional) {
-      append_json_value(out, trace, row, column);
+    if (is_left_out(parts, column)) {
       continue;
     }
-    const IoInfo info = column.part == Part::inputs ? trace.inputs(row) : trace.outputs(row);
-    if (info == IoInfo{}) {
-      out.resize(before);
+    out += std::exchange(before, ',');
+    out += column.key;
+    if (is_cold(column)) {
+      append_cold_column(out, parts, column);
     } else {
-      append_io(out, info);
+      append_json_value(out, trace, row, column);
     }
   }
-  out += '}';
+  out += before == '{' ? "{}" : "}";
 }
 
 void append_csv_cell(std::string& out, std::string_view text) {

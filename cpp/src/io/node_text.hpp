@@ -32,6 +32,7 @@ struct DumpColumn {
 
   Part part;
   std::string name;
+  std::string key;  ///< the name as the key of a JSON object, with the colon
   IntegerAttribute integer = {};
   bool is_optional = false;  ///< inputs or outputs that are left out of a JSON object if empty
 };

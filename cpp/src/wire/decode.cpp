@@ -401,28 +401,6 @@ std::string_view checked_text(std::string_view bytes, std::string_view message) 
   return bytes;
 }
 
-AttributeView view_attribute(std::string_view message) {
-  const RawAttribute raw = scan_attribute(message);
-  AttributeView view{checked_text(raw.name, message), raw.kind, {}, message};
-  if (raw.kind == AttributeKind::none || is_list(raw.kind)) {
-    return view;
-  }
-  if (raw.kind == AttributeKind::string_value) {
-    view.scalar = checked_text(raw.value.bytes, message);
-  } else if (raw.kind == AttributeKind::bytes_value) {
-    view.scalar = raw.value.bytes;
-  } else if (is_signed(raw.kind)) {
-    view.scalar = to_signed(raw.kind, raw.value.number);
-  } else if (is_unsigned(raw.kind)) {
-    view.scalar = to_unsigned(raw.kind, raw.value.number);
-  } else if (raw.kind == AttributeKind::bool_value) {
-    view.scalar = raw.value.number != 0;
-  } else {
-    view.scalar = to_double(raw.kind, raw.value.number);
-  }
-  return view;
-}
-
 constexpr const char* not_an_integer = "holds no integer where an integer belongs";
 constexpr const char* too_large = "holds an integer beyond 9223372036854775807";
 
@@ -596,30 +574,34 @@ void for_each_field(std::string_view message, schema::Node wanted, Visit&& visit
   }
 }
 
+/// Takes what an IOInfo message says into `info`; strings that it does not have stay.
+template <class Info>
+void take_io(std::string_view part, std::string_view whole, Info& info) {
+  nested(part, whole, [&](std::string_view bytes) {
+    Cursor cursor(bytes);
+    while (cursor.more()) {
+      const Field field = cursor.next();
+      if (field.type != WireType::length) {
+        continue;
+      }
+      switch (static_cast<schema::IOInfo>(field.tag)) {
+        case schema::IOInfo::values:
+          info.values = field.bytes;
+          break;
+        case schema::IOInfo::shapes:
+          info.shapes = field.bytes;
+          break;
+        case schema::IOInfo::types:
+          info.types = field.bytes;
+          break;
+      }
+    }
+  });
+}
+
 IoInfo decode_io(std::string_view message, schema::Node which) {
   IoInfo info;
-  for_each_field(message, which, [&](std::string_view part) {
-    nested(part, message, [&](std::string_view bytes) {
-      Cursor cursor(bytes);
-      while (cursor.more()) {
-        const Field field = cursor.next();
-        if (field.type != WireType::length) {
-          continue;
-        }
-        switch (static_cast<schema::IOInfo>(field.tag)) {
-          case schema::IOInfo::values:
-            info.values = field.bytes;
-            break;
-          case schema::IOInfo::shapes:
-            info.shapes = field.bytes;
-            break;
-          case schema::IOInfo::types:
-            info.types = field.bytes;
-            break;
-        }
-      }
-    });
-  });
+  for_each_field(message, which, [&](std::string_view part) { take_io(part, message, info); });
   return info;
 }
 
@@ -730,10 +712,52 @@ std::optional<Attribute> decode_attribute(std::string_view node_message, std::st
   return found;
 }
 
-void for_each_attribute(std::string_view node_message, const std::function<void(const AttributeView&)>& take) {
-  for_each_field(node_message, schema::Node::attr, [&](std::string_view part) {
-    take(nested(part, node_message, [](std::string_view message) { return view_attribute(message); }));
-  });
+AttributeView view_attribute(std::string_view message) {
+  const RawAttribute raw = scan_attribute(message);
+  AttributeView view{checked_text(raw.name, message), raw.kind, {}, message};
+  if (raw.kind == AttributeKind::none || is_list(raw.kind)) {
+    return view;
+  }
+  if (raw.kind == AttributeKind::string_value) {
+    view.scalar = checked_text(raw.value.bytes, message);
+  } else if (raw.kind == AttributeKind::bytes_value) {
+    view.scalar = raw.value.bytes;
+  } else if (is_signed(raw.kind)) {
+    view.scalar = to_signed(raw.kind, raw.value.number);
+  } else if (is_unsigned(raw.kind)) {
+    view.scalar = to_unsigned(raw.kind, raw.value.number);
+  } else if (raw.kind == AttributeKind::bool_value) {
+    view.scalar = raw.value.number != 0;
+  } else {
+    view.scalar = to_double(raw.kind, raw.value.number);
+  }
+  return view;
+}
+
+void find_cold_parts(std::string_view node_message, ColdParts& parts) {
+  parts.inputs = {};
+  parts.outputs = {};
+  parts.attributes.clear();
+  Cursor cursor(node_message);
+  while (cursor.more()) {
+    const Field field = cursor.next();
+    if (field.type != WireType::length) {
+      continue;
+    }
+    switch (static_cast<schema::Node>(field.tag)) {
+      case schema::Node::inputs:
+        take_io(field.bytes, node_message, parts.inputs);
+        break;
+      case schema::Node::outputs:
+        take_io(field.bytes, node_message, parts.outputs);
+        break;
+      case schema::Node::attr:
+        parts.attributes.push_back(field.bytes);
+        break;
+      default:
+        break;
+    }
+  }
 }
 
 Attribute decode_attribute_message(std::string_view attribute_message) {

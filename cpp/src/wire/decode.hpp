@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -80,9 +79,26 @@ struct AttributeView {
   std::string_view message;  ///< the AttributeProto
 };
 
-/// Calls `take` for every attribute in the order of the record. Throws Malformed.
-void for_each_attribute(std::string_view node_message, const std::function<void(const AttributeView&)>& take);
+/// Throws Malformed, whose offset counts from the start of the AttributeProto.
+AttributeView view_attribute(std::string_view attribute_message);
 Attribute decode_attribute_message(std::string_view attribute_message);
+
+/// Inputs or outputs without copies.
+struct IoView {
+  std::string_view values;
+  std::string_view shapes;
+  std::string_view types;
+};
+
+/// What has no column, in views of the record.
+struct ColdParts {
+  IoView inputs;
+  IoView outputs;
+  std::vector<std::string_view> attributes;  ///< AttributeProto messages in the order of the record
+};
+
+/// Replaces what `parts` held. Throws Malformed.
+void find_cold_parts(std::string_view node_message, ColdParts& parts);
 
 IoInfo decode_inputs(std::string_view node_message);
 IoInfo decode_outputs(std::string_view node_message);
