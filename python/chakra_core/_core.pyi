@@ -22,8 +22,10 @@ __all__: list[str] = [
     "CollectiveType",
     "ConfigError",
     "DependencyError",
+    "DeviceTrace",
     "Feeder",
     "FormatError",
+    "HostTrace",
     "IoInfo",
     "LinkError",
     "LinkReport",
@@ -48,6 +50,8 @@ __all__: list[str] = [
     "link",
     "load_bytes",
     "load_path",
+    "read_device_trace",
+    "read_host_trace",
     "replay",
     "save_path",
     "simulate",
@@ -483,6 +487,93 @@ class Feeder:
     @property
     def trace(self) -> Trace: ...
 
+class HostTrace:
+    """
+    A PyTorch host trace (ExecutionTraceObserver) as columns; strings are ids into `strings`.
+    """
+    def __len__(self) -> int: ...
+    def attributes(self) -> dict:
+        """
+        Columns of the further attributes that nodes point to.
+        """
+    def nodes(self) -> dict:
+        """
+        Columns of the nodes, by name, in file order.
+        """
+    @property
+    def finish_ts(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def report(self) -> list[tuple[str, int, str]]:
+        """
+        What was mended or lost: (what, count, first place).
+        """
+    @property
+    def schema(self) -> str: ...
+    @property
+    def start_ts(self) -> int: ...
+    @property
+    def strings(self) -> list[str]: ...
+    @property
+    def time(self) -> str: ...
+
+class DeviceTrace:
+    """
+    A PyTorch device trace (Kineto) as columns; strings are ids into `strings`.
+    """
+    def __len__(self) -> int: ...
+    def communications(self) -> dict:
+        """
+        Columns of the arguments of communication.
+        """
+    def events(self) -> dict:
+        """
+        Columns of the events that are kept, by name, in file order. Times in ns.
+        """
+    def flows(self) -> dict:
+        """
+        Columns of the ends of forward-backward arrows.
+        """
+    def ops(self) -> dict:
+        """
+        Columns of the arguments of CPU ops.
+        """
+    def syncs(self) -> dict:
+        """
+        Columns of the arguments of synchronisation events.
+        """
+    def threads(self) -> dict:
+        """
+        Columns pid and tid.
+        """
+    @property
+    def backend(self) -> str: ...
+    @property
+    def base_time_ns(self) -> int: ...
+    @property
+    def groups(self) -> list[tuple[str, str, str, int, list[int]]]:
+        """
+        (name, description, backend, size, ranks) of each.
+        """
+    @property
+    def path(self) -> str: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def report(self) -> list[tuple[str, int, str]]:
+        """
+        What was mended or lost: (what, count, first place).
+        """
+    @property
+    def strings(self) -> list[str]: ...
+    @property
+    def trace_name(self) -> str: ...
+    @property
+    def world_size(self) -> int: ...
+
 class LinkReport:
     """
     What linking found, dropped, and could not explain.
@@ -710,11 +801,21 @@ class SimulationResult:
     @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def lanes(self) -> list[str]:
+        """
+        Names of what nodes ran on.
+        """
+    @property
     def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def messages(self) -> int: ...
     @property
     def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def node_lane(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Indices into lanes.
+        """
     @property
     def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
@@ -773,6 +874,20 @@ def load_bytes(
 def load_path(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
 ) -> Trace: ...
+def read_device_trace(
+    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+) -> DeviceTrace:
+    """
+    Reads a Kineto trace, plain or gzip.
+    """
+
+def read_host_trace(
+    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+) -> HostTrace:
+    """
+    Reads a PyTorch host trace, plain or gzip.
+    """
+
 def replay(trace: Trace, deps: str = "data") -> ReplayReport:
     """
     Plays a trace against its record; deps "data" or "both". Raises DependencyError for a cycle.
@@ -801,11 +916,18 @@ def simulate(
     rendezvous_protocol: bool = False,
     injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
     groups_as_listed: bool = False,
+    slots: tuple[
+        typing.SupportsInt | typing.SupportsIndex,
+        typing.SupportsInt | typing.SupportsIndex,
+        typing.SupportsInt | typing.SupportsIndex,
+    ]
+    | None = None,
+    recorded_communication: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """
-    Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
     """
 
 def write_timeline(
