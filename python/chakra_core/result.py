@@ -79,8 +79,9 @@ class Result:
     def nodes(self) -> dict[str, npt.NDArray[Any]]:
         """Table with a row for each completed node, by rank and then by place in the file.
 
-        Columns: `rank`, `id`, `name` and `type` (str), `resource` (str: "cpu", "compute", "comm", "memory" or
-        "none"), `lane` (str: what it ran on, such as "thread 1" or "stream 7"), `start_ns`, `end_ns`. Empty if the simulation ran with `record_nodes=False`.
+        Columns: `rank`, `id`, `name` and `type` (str), `resource` (str: "cpu", "compute", "comm", "memory" or "none"),
+        `lane` (str: what it ran on, such as "thread 1" or "stream 7"), `start_ns`, `end_ns`. Empty if the simulation
+        ran with `record_nodes=False`.
         """
         native = self._native
         bounds = self._rank_bounds()

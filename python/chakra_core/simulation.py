@@ -64,10 +64,10 @@ def simulate(
         injection_scale: factor on the endpoint delay.
         comm_scale: known to ASTRA-sim; without influence there and here.
         compute_scale: known to ASTRA-sim; without influence there and here.
-        resources: what nodes of a rank compete for. "lanes" (the default outside parity): a slot for each CPU thread and
-            device stream that the trace names, and otherwise one for the host, for compute, and for the communication of
-            each process group. "astra" (the default in parity, which accepts nothing else): one slot each for CPU,
-            compute and communication. Counts: `{"cpu": 4, "compute": 2, "comm": 1}` or
+        resources: what nodes of a rank compete for. "lanes" (the default outside parity): a slot for each CPU thread
+            and device stream that the trace names, and otherwise one for the host, for compute, and for the
+            communication of each process group. "astra" (the default in parity, which accepts nothing else): one slot
+            each for CPU, compute and communication. Counts: `{"cpu": 4, "compute": 2, "comm": 1}` or
             "cpu=4,compute=2,comm=1"; what is left out is 1.
         communication: "simulated" takes the time that the network makes it take, "recorded" the duration in the trace.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
@@ -100,9 +100,8 @@ def simulate(
     _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
     recorded = options.communication == "recorded"
-    if given_groups is not None:
-        groups = given_groups
-    else:
+    groups = given_groups
+    if groups is None:
         # Recorded times need no members, who may well be ranks that are not simulated.
         groups = [] if recorded else _used_recorded_groups(loaded, network)
     native = _core.simulate(

@@ -56,7 +56,8 @@ def simulate(
         ),
     ] = None,
     communication: Annotated[
-        Literal["simulated", "recorded"], typer.Option("--communication", help="simulated, or recorded: durations of the trace.")
+        Literal["simulated", "recorded"],
+        typer.Option("--communication", help="simulated, or recorded: durations of the trace."),
     ] = "simulated",
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz compresses).")

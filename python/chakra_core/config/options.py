@@ -21,8 +21,10 @@ _MOST_SLOTS = (1 << 32) - 2
 
 def _parse_resources(value: object) -> Resources:
     """Check the names and counts, which may be in a text: "cpu=4,compute=2,comm=1"."""
-    if value is None or value == "lanes" or value == "astra":
-        return value  # type: ignore[return-value]
+    if value is None:
+        return None
+    if value == "lanes" or value == "astra":
+        return value
     counts: dict[object, object] | None = None
     if isinstance(value, Mapping):
         counts = dict(value)

@@ -134,6 +134,17 @@ def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
     assert data["finish_ns"] == expected.finish_ns.tolist()
 
 
+def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--json")
+    counted = json_of(capsys, *command, "--resources=cpu=1,comm=1", "--communication=recorded")
+    expected = cc.simulate("run", network="network.yml", resources="astra", communication="recorded")
+    assert counted["finish_ns"] == expected.finish_ns.tolist()
+    lanes = json_of(capsys, *command, "--resources", "lanes")
+    assert lanes["finish_ns"] == json_of(capsys, *command)["finish_ns"] != counted["finish_ns"]
+    assert "'resources': found 'all', allowed: 'lanes'" in one_error(capsys, *command, "--resources=all")
+    assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
+
+
 def test_timeline(folder: Path, capsys: Capture) -> None:
     data = json_of(capsys, "timeline", "run.%d.et", "-o", "run.pftrace.gz", "--json")
     assert data == {"path": "run.pftrace.gz", "ranks": 4, "file_bytes": Path("run.pftrace.gz").stat().st_size}
