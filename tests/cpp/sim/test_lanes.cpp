@@ -92,6 +92,21 @@ TEST(Lanes, OneSlotForTheCommunicationOfEachGroup) {
   EXPECT_EQ(result.node_start_ns[3], result.node_end_ns[1]);
 }
 
+TEST(Lanes, GroupsMayComeInAnotherOrderOnAnotherRank) {
+  SimulationConfig config = two_npus();
+  config.groups = {{"tp", {0, 1}}, {"dp", {0, 1}}};
+  std::vector<TracePtr> traces;
+  for (const bool tp_first : {true, false}) {
+    RankTrace trace;
+    for (const bool first : {true, false}) {
+      trace.collective(CollectiveType::all_reduce, 2, first == tp_first ? "tp" : "dp");
+    }
+    traces.push_back(trace.compute(1'000'000).build());
+  }
+  const SimulationResult result = simulate(traces, config);
+  EXPECT_EQ(result.node_end_ns, (Times{1000, 1000, 1'000'000, 1000, 1000, 1'000'000}));
+}
+
 TEST(Lanes, ConvertedTracesOrderTheirCommunicationByDependencies) {
   const auto starts = [](const std::string& layout) {
     TraceBuilder builder;
