@@ -46,6 +46,7 @@ __all__: list[str] = [
     "TraceBuilder",
     "convert",
     "link",
+    "has_zstd",
     "load_bytes",
     "load_path",
     "replay",
@@ -763,15 +764,26 @@ def link(
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.
     """
 
+def has_zstd() -> bool:
+    """
+    Whether this build reads and writes zstd.
+    """
 def load_bytes(
     buffer: typing_extensions.Buffer,
     *,
     name: str = "<bytes>",
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def load_path(
-    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+    path: os.PathLike[str] | str | bytes,
+    *,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def replay(trace: Trace, deps: str = "data") -> ReplayReport:
     """
@@ -782,8 +794,10 @@ def save_path(
     trace: Trace,
     path: os.PathLike[str] | str | bytes,
     *,
-    gzip: bool | None = None,
-    level: typing.SupportsInt | typing.SupportsIndex = 6,
+    form: str | None = None,
+    compression: str | None = None,
+    level: typing.SupportsInt | typing.SupportsIndex | None = None,
+    schema_version: str | None = None,
     progress: Progress | None = None,
 ) -> None: ...
 def simulate(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, overload
+from typing import Literal, cast, overload
 
 from chakra_core import _core
 from chakra_core.rank_traces import TraceSource, is_run, load_ranks
@@ -14,7 +14,7 @@ __all__ = ["OnError", "PathLike", "load", "load_run", "save", "validate"]
 
 
 @overload
-def load(
+def load(  # type: ignore[overload-overlap]  # a str is a Sequence of them; it gets what a path gets
     source: TraceInput,
     *,
     on_error: OnError = ...,
@@ -67,7 +67,8 @@ def load(
     limit = 0 if max_bytes is None else max_bytes
     if is_run(source):
         return load_ranks(source, on_error=on_error, threads=threads, max_bytes=limit)
-    return load_source(source, on_error=on_error, progress=progress, threads=threads, max_bytes=limit)
+    one = cast(TraceInput, source)
+    return load_source(one, on_error=on_error, progress=progress, threads=threads, max_bytes=limit)
 
 
 def load_run(

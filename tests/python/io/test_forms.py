@@ -82,9 +82,7 @@ def test_records_come_back_byte_for_byte(tmp_path_factory: pytest.TempPathFactor
 @settings(max_examples=150)
 @given(traces())
 @pytest.mark.parametrize("name", ["a.json"])
-def test_json_keeps_all_that_the_schema_names(
-    tmp_path_factory: pytest.TempPathFactory, name: str, trace: Any
-) -> None:
+def test_json_keeps_all_that_the_schema_names(tmp_path_factory: pytest.TempPathFactory, name: str, trace: Any) -> None:
     path = tmp_path_factory.mktemp("forms") / name
     metadata, messages = trace
     loaded = cc.load(file_of([metadata, *messages]))
@@ -213,7 +211,14 @@ class TestBuffers:
         expected = records_of(cc.load(FILE))
         with (tmp_path / "a").open("rb") as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        for source in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), mapped, io.BytesIO(data)):
+        for source in (
+            data,
+            bytearray(data),
+            memoryview(data),
+            np.frombuffer(data, np.uint8),
+            mapped,
+            io.BytesIO(data),
+        ):
             assert records_of(cc.load(source)) == expected
 
     def test_a_read_only_buffer_is_used_in_place_and_kept(self) -> None:
