@@ -50,13 +50,16 @@ def run(folder: Path, *, smoke: bool) -> list[Ratio]:
     return [
         compare("load, all columns", lambda: cc.load(path), "Node.ParseFromString, nothing kept", parse_all, note=size),
         compare(
-            "write the loaded trace", lambda: cc.save(trace, copy), "SerializeToString of parsed nodes", serialiser(records)
+            "write the loaded trace",
+            lambda: cc.save(trace, copy),
+            "SerializeToString of parsed nodes",
+            serialiser(records),
         ),
     ]
 
 
 def serialiser(records: list[memoryview]) -> Callable[[], None]:
-    """A loop that serialises a thousandth of the messages a thousand times: all would not fit into memory."""
+    """Return a loop that serialises a thousandth of the messages a thousand times: all would not fit into memory."""
     sample = [proto.Node.FromString(bytes(record)) for record in records[: max(1, len(records) // 1000)]]
 
     def serialise() -> None:

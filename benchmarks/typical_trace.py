@@ -45,7 +45,7 @@ INT64, UINT64, BOOL, STRING = 9, 13, 27, 29
 
 
 def tensor(random_: random.Random) -> str:
-    """A tensor as the observer prints it: ids, offset, elements, bytes, device."""
+    """Return a tensor as the observer prints it: ids, offset, elements, bytes, device."""
     return f"[{random_.randrange(99999)}, {random_.randrange(99999)}, 0, {random_.randrange(10**7)}, 4, 'cuda:0']"
 
 

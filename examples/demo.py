@@ -48,9 +48,9 @@ def check(console: Console, path: Path) -> cc.Trace:
         raise SystemExit(f"{path} is not fit for simulation")
     replayed = cc.replay(trace)
     console.print(
-        f"{path.name}: {len(trace)} nodes, {len(report)} problems, {drain(trace)} fed in dependency order; replayed with"
-        f" its own durations it takes {format_time(replayed.replayed_ns)}, recorded were"
-        f" {format_time(replayed.recorded_ns)}",
+        f"{path.name}: {len(trace)} nodes, {len(report)} problems, {drain(trace)} fed in dependency order;\n"
+        f"  recorded {format_time(replayed.recorded_ns)}, replayed by its own durations"
+        f" {format_time(replayed.replayed_ns)}",
         highlight=False,
     )
     return trace

@@ -22,8 +22,10 @@ __all__: list[str] = [
     "CollectiveType",
     "ConfigError",
     "DependencyError",
+    "DeviceTrace",
     "Feeder",
     "FormatError",
+    "HostTrace",
     "IoInfo",
     "LinkError",
     "LinkReport",
@@ -49,6 +51,8 @@ __all__: list[str] = [
     "has_zstd",
     "load_bytes",
     "load_path",
+    "read_device_trace",
+    "read_host_trace",
     "replay",
     "save_path",
     "simulate",
@@ -484,6 +488,93 @@ class Feeder:
     @property
     def trace(self) -> Trace: ...
 
+class HostTrace:
+    """
+    A PyTorch host trace (ExecutionTraceObserver) as columns; strings are ids into `strings`.
+    """
+    def __len__(self) -> int: ...
+    def attributes(self) -> dict:
+        """
+        Columns of the further attributes that nodes point to.
+        """
+    def nodes(self) -> dict:
+        """
+        Columns of the nodes, by name, in file order.
+        """
+    @property
+    def finish_ts(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    @property
+    def report(self) -> list[tuple[str, int, str]]:
+        """
+        What was mended or lost: (what, count, first place).
+        """
+    @property
+    def schema(self) -> str: ...
+    @property
+    def start_ts(self) -> int: ...
+    @property
+    def strings(self) -> list[str]: ...
+    @property
+    def time(self) -> str: ...
+
+class DeviceTrace:
+    """
+    A PyTorch device trace (Kineto) as columns; strings are ids into `strings`.
+    """
+    def __len__(self) -> int: ...
+    def communications(self) -> dict:
+        """
+        Columns of the arguments of communication.
+        """
+    def events(self) -> dict:
+        """
+        Columns of the events that are kept, by name, in file order. Times in ns.
+        """
+    def flows(self) -> dict:
+        """
+        Columns of the ends of forward-backward arrows.
+        """
+    def ops(self) -> dict:
+        """
+        Columns of the arguments of CPU ops.
+        """
+    def syncs(self) -> dict:
+        """
+        Columns of the arguments of synchronisation events.
+        """
+    def threads(self) -> dict:
+        """
+        Columns pid and tid.
+        """
+    @property
+    def backend(self) -> str: ...
+    @property
+    def base_time_ns(self) -> int: ...
+    @property
+    def groups(self) -> list[tuple[str, str, str, int, list[int]]]:
+        """
+        (name, description, backend, size, ranks) of each.
+        """
+    @property
+    def path(self) -> str: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def report(self) -> list[tuple[str, int, str]]:
+        """
+        What was mended or lost: (what, count, first place).
+        """
+    @property
+    def strings(self) -> list[str]: ...
+    @property
+    def trace_name(self) -> str: ...
+    @property
+    def world_size(self) -> int: ...
+
 class LinkReport:
     """
     What linking found, dropped, and could not explain.
@@ -785,6 +876,20 @@ def load_path(
     threads: typing.SupportsInt | typing.SupportsIndex = 0,
     max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
+def read_device_trace(
+    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+) -> DeviceTrace:
+    """
+    Reads a Kineto trace, plain or gzip.
+    """
+
+def read_host_trace(
+    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+) -> HostTrace:
+    """
+    Reads a PyTorch host trace, plain or gzip.
+    """
+
 def replay(trace: Trace, deps: str = "data") -> ReplayReport:
     """
     Plays a trace against its record; deps "data" or "both". Raises DependencyError for a cycle.

@@ -46,6 +46,7 @@ struct Phase {
   bool subgroup = false;      ///< a group that is not the whole world
   bool counter_tree = false;  ///< doubleBinaryTree: the second of the two trees
   bool anticlockwise = false;
+  bool substituted = false;  ///< ring in place of an algorithm that does not fit the number of members
   std::uint16_t dimension = 0;
   std::uint32_t queue = 0;
   std::uint32_t position = 0;  ///< of the rank among the members

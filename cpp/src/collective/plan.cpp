@@ -46,6 +46,12 @@ std::optional<PhaseKind> rooted_kind(CollectiveType type) {
   }
 }
 
+/// Halving and doubling pair all members only if there are 2^k of them.
+bool needs_ring(const Phase& phase) {
+  return phase.algorithm.kind == AlgorithmKind::halving_doubling && !is_rooted(phase.kind) &&
+         phase.kind != PhaseKind::all_to_all && !std::has_single_bit(phase.members.size);
+}
+
 bool descends(PhaseKind kind) { return kind == PhaseKind::broadcast || kind == PhaseKind::scatter; }
 
 }  // namespace
@@ -157,19 +163,17 @@ Phase Planner::phase(const CollectiveRequest& request, PhaseKind kind, std::size
 void Planner::check(const Phase& phase) const {
   if (is_rooted(phase.kind)) return;
   const std::uint32_t n = phase.members.size;
-  const bool power_of_two = std::has_single_bit(n);
   const std::string members = std::to_string(n) + " members";
   if (phase.algorithm.kind == AlgorithmKind::halving_doubling) {
     if (phase.kind == PhaseKind::all_to_all) {
       throw ConfigError("halvingDoubling cannot do an all-to-all; use ring or direct");
     }
-    if (!power_of_two)
-      throw ConfigError("halvingDoubling needs a power of two, not " + members + "; use ring or direct");
+    if (needs_ring(phase)) throw ConfigError("halvingDoubling over " + members + " never ends in ASTRA-sim");
   }
   if (phase.algorithm.kind != AlgorithmKind::double_binary_tree) return;
   if (parity_) {
     if (phase.subgroup) throw ConfigError("doubleBinaryTree in a group of " + members + " crashes ASTRA-sim");
-    if (!power_of_two) throw ConfigError("doubleBinaryTree over " + members + " crashes ASTRA-sim");
+    if (!std::has_single_bit(n)) throw ConfigError("doubleBinaryTree over " + members + " crashes ASTRA-sim");
   } else if (phase.kind != PhaseKind::all_reduce) {
     throw ConfigError("doubleBinaryTree can do an all-reduce only; use ring, direct or halvingDoubling");
   }
@@ -177,6 +181,10 @@ void Planner::check(const Phase& phase) const {
 
 /// Adds a phase whose input is `bytes`, and makes `bytes` the input of what comes after it.
 void Planner::append(std::vector<Phase>& phases, Phase phase, std::uint64_t& bytes) const {
+  if (needs_ring(phase) && !parity_) {
+    phase.algorithm.kind = AlgorithmKind::ring;
+    phase.substituted = true;
+  }
   check(phase);
   const std::uint64_t n = phase.members.size;
   const bool gathers = phase.kind == PhaseKind::all_gather || phase.kind == PhaseKind::gather;
@@ -240,6 +248,7 @@ void Planner::plan_bandwidth_aware(const CollectiveRequest& request, std::uint64
     back.half = QueueHalf::second;
     back.total = bytes;
     append(phases, up, bytes);
+    if (needs_ring(back) && !parity_) back.algorithm.kind = AlgorithmKind::ring;
     if (!last && (parity_ || !whole_output)) returning.push_back(back);
   }
   for (auto back = returning.rbegin(); back != returning.rend(); ++back) {

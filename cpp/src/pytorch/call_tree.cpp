@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <string>
+
+#include "chakra_core/errors.hpp"
 
 namespace chakra::pytorch {
 
@@ -24,6 +26,24 @@ std::vector<std::uint8_t> threads_with_ops(const DeviceTrace& trace) {
     if (is_op_kind(event.kind)) has_ops[event.thread] = 1;
   }
   return has_ops;
+}
+
+// Differences of times must not leave 64 bits; a record of 36 years is damaged anyway.
+void check_range(const DeviceTrace& trace) {
+  constexpr std::uint64_t limit = std::uint64_t{1} << 60;
+  const DeviceEvent* first = nullptr;
+  const DeviceEvent* last = nullptr;
+  for (const DeviceEvent& event : trace.events) {
+    if (event.kind == DeviceEventKind::sync || (is_device_work(event.kind) && lacks_time(event))) continue;
+    if (first == nullptr || event.start_ns < first->start_ns) first = &event;
+    if (last == nullptr || event.end_ns() > last->end_ns()) last = &event;
+  }
+  if (first == nullptr) return;
+  if (static_cast<std::uint64_t>(last->end_ns()) - static_cast<std::uint64_t>(first->start_ns) < limit) return;
+  throw LinkError(trace.path + ": the times cannot be of one record: '" + std::string(trace.strings.view(first->name)) +
+                  "' starts at " + std::to_string(first->start_ns) + " ns and '" +
+                  std::string(trace.strings.view(last->name)) + "' ends at " + std::to_string(last->end_ns()) +
+                  " ns; remove the damaged event");
 }
 
 void find_bounds(const DeviceTrace& trace, CallTree& tree) {
@@ -95,6 +115,7 @@ bool lacks_time(const DeviceEvent& event) noexcept { return event.start_ns == 0 
 
 CallTree build_call_tree(const DeviceTrace& trace) {
   CallTree tree;
+  check_range(trace);
   find_bounds(trace, tree);
   const std::vector<std::uint32_t> rows = sorted_frame_events(trace, tree);
   tree.frames.reserve(rows.size());

@@ -46,6 +46,7 @@ bool is_device_work(DeviceEventKind kind) noexcept;
 /// Kineto writes device events that it could not time with timestamp and duration 0.
 bool lacks_time(const DeviceEvent& event) noexcept;
 
+/// Throws LinkError where the times span more than any record can.
 CallTree build_call_tree(const DeviceTrace& trace);
 
 }  // namespace chakra::pytorch

@@ -19,7 +19,7 @@ struct OpsNode {
   std::uint32_t frame = no_row;  // of a CPU node that the device trace timed
   std::uint32_t comm = no_row;   // backend communication that this host node is
   std::uint32_t parent = no_row;
-  std::int64_t order_ns = 0;  // start of the CPU op that it is or that launched it: dependencies go forward in it
+  std::int64_t order_ns = 0;  // start of the op or of the call that launched the work: dependencies go forward in it
   std::int64_t start_ns = 0;
   std::int64_t duration_ns = 0;
 };
@@ -144,7 +144,6 @@ class OpsConverter {
       if (node.comm != no_row) {
         const BackendComm& comm = model_.backend_comms[node.comm];
         set_time(node, comm.start_ns, comm.end_ns - comm.start_ns);
-        node.order_ns = comm.op == no_row ? comm.start_ns : model_.tree.frames[comm.op].start_ns;
       } else if (node.kind == OpsKind::work) {
         const DeviceWork& work = model_.launches.work[node.index];
         set_time(node, work.start_ns, work.end_ns - work.start_ns);
@@ -162,19 +161,29 @@ class OpsConverter {
   }
 
   std::int64_t launch_ns(const DeviceWork& work) const {
-    if (work.parent_op != no_row) return model_.tree.frames[work.parent_op].start_ns;
     return work.call == no_row ? work.start_ns : model_.tree.frames[work.call].start_ns;
   }
 
-  // A call that waits is no work of its op.
+  // Waiting is no work: neither of the call that waits nor of the ops that are open while their thread is idle.
   void note_wait(const PieceWait& wait) {
-    const Piece& piece = model_.pieces.pieces[wait.piece];
-    if (wait.kind != PieceWaitKind::device || piece.op == no_row || piece.frame == no_row) return;
-    if (noted_.size() <= wait.piece) noted_.resize(model_.pieces.pieces.size(), 0);
+    if (noted_.empty()) noted_.resize(model_.pieces.pieces.size(), 0);
     if (noted_[wait.piece]++ != 0) return;
-    const Frame& call = model_.tree.frames[piece.frame];
-    const std::int64_t until = std::min(piece.busy_from_ns, call.end_ns);
-    waited_[piece.op] += std::max<std::int64_t>(0, until - std::max(piece.start_ns, call.start_ns));
+    const Piece& piece = model_.pieces.pieces[wait.piece];
+    std::int64_t from = piece.start_ns;
+    std::int64_t until = piece.busy_from_ns;
+    if (wait.kind == PieceWaitKind::device && piece.frame != no_row) {
+      from = std::max(from, model_.tree.frames[piece.frame].start_ns);
+      until = std::min(until, model_.tree.frames[piece.frame].end_ns);
+    }
+    std::uint32_t op = piece.op;
+    while (op != no_row && from < until) {
+      const Frame& frame = model_.tree.frames[op];
+      if (frame.end_ns > from) {
+        waited_[op] += std::min(until, frame.end_ns) - from;
+        from = frame.end_ns;
+      }
+      op = frame.parent == no_row ? no_row : model_.tree.frames[frame.parent].op;
+    }
   }
 
   // --- callers ---

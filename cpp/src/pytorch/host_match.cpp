@@ -103,11 +103,13 @@ class Matcher {
   // Names as numbers that are equal in both traces.
   std::vector<std::uint32_t> host_names(const std::vector<std::uint32_t>& rows) {
     std::vector<std::uint32_t> names;
+    names.reserve(rows.size());
     for (const std::uint32_t row : rows) names.push_back(number(node_name(row)));
     return names;
   }
   std::vector<std::uint32_t> event_names(const std::vector<std::uint32_t>& rows) {
     std::vector<std::uint32_t> names;
+    names.reserve(rows.size());
     for (const std::uint32_t row : rows) names.push_back(number(event_name(row)));
     return names;
   }

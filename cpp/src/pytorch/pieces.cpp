@@ -291,7 +291,9 @@ class Cutter {
 
   std::uint32_t op_at(const FlowPoint& point, const std::unordered_map<std::uint32_t, std::uint32_t>& lanes) const {
     const auto lane = lanes.find(point.thread);
-    if (lane == lanes.end()) return no_row;
+    const bool in_record =
+        point.time_ns >= in_.tree.origin_ns && point.time_ns <= in_.tree.origin_ns + in_.tree.span_ns;
+    if (lane == lanes.end() || !in_record) return no_row;
     const std::uint32_t frame = innermost_at(lane->second, point.time_ns - in_.tree.origin_ns);
     return frame == no_row ? no_row : in_.tree.frames[frame].op;
   }

@@ -2,8 +2,7 @@
 #include "chakra_core/replay.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
+#include <iomanip>
 #include <sstream>
 #include <utility>
 
@@ -149,12 +148,11 @@ ReplayReport replay(const Trace& trace, ReplayDependencies dependencies) {
 }
 
 std::string ReplayReport::text() const {
-  std::array<char, 64> percent{};
-  std::snprintf(percent.data(), percent.size(), "%+.4f%%", 100 * total_error);
   std::ostringstream out;
   out << "nodes: " << nodes << "\nrecorded: " << recorded_ns << " ns\nreplayed: " << replayed_ns << " ns ("
-      << percent.data() << ")\nstart error: median " << start_error_median_ns << ", p95 " << start_error_p95_ns
-      << ", max " << start_error_max_ns << " ns\ninversions on streams: " << inversions
+      << std::showpos << std::fixed << std::setprecision(4) << 100 * total_error << std::noshowpos
+      << "%)\nstart error: median " << start_error_median_ns << ", p95 " << start_error_p95_ns << ", max "
+      << start_error_max_ns << " ns\ninversions on streams: " << inversions
       << "\nunexplained device waits: " << unexplained_device_waits << ", " << unexplained_device_wait_ns << " ns\n";
   return out.str();
 }

@@ -24,6 +24,9 @@ constexpr std::uint64_t tags_per_chunk = 128;
 /// ASTRA-sim's default of involved_dim; dimensions from the fifth on are left out.
 constexpr std::string_view parity_involved_dims = "1111";
 
+/// Keeps what an all-gather adds up to within 64 bits.
+constexpr std::uint64_t largest_total = std::uint64_t{1} << 62;
+
 std::string what(const CollectiveNode& node) {
   return "node " + std::to_string(node.id) + ", " + to_string(node.type) + " of " + std::to_string(node.size) +
          " bytes";
@@ -74,6 +77,10 @@ CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTa
 // ---- a collective is issued
 
 void CollectiveRunner::issue(const CollectiveNode& node) {
+  if (node.size > largest_total / groups_[node.group].size()) {
+    throw SimulationError("rank " + std::to_string(node.rank) + ", " + what(node) + ": too large for its group of " +
+                          std::to_string(groups_[node.group].size()));
+  }
   const CollectiveRequest req = request(node);
   const std::vector<std::uint64_t> sizes = planner_.chunk_sizes(req);
   const std::uint32_t position = groups_[node.group].position(node.rank).value();
@@ -198,6 +205,7 @@ void CollectiveRunner::create_chunk(const CollectiveNode& node, const Collective
 void CollectiveRunner::choose_queues(Chunk& chunk, CollectiveType type, std::uint64_t number) {
   const std::uint32_t queues = config_.num_queues_per_dim;
   for (Phase& phase : chunk.phases) {
+    if (phase.substituted) ++substituted_;
     phase.queue = next_in_half(chunk, phase, number);
     phase.anticlockwise =
         phase.half == QueueHalf::second || (phase.half == QueueHalf::all && queues > 1 && phase.queue >= queues / 2);

@@ -62,6 +62,7 @@ class CollectiveRunner final : public PhaseListener {
 
   std::uint64_t empty_collectives() const noexcept { return empty_; }
   std::uint64_t tiny_collectives() const noexcept { return tiny_; }
+  std::uint64_t substituted_phases() const noexcept { return substituted_; }
 
  private:
   /// A rank's collective.
@@ -128,6 +129,7 @@ class CollectiveRunner final : public PhaseListener {
   std::uint64_t next_tag_ = 0;
   std::uint64_t empty_ = 0;
   std::uint64_t tiny_ = 0;
+  std::uint64_t substituted_ = 0;
 };
 
 }  // namespace chakra::sim

@@ -79,6 +79,8 @@ void Engine::add_warnings() {
   };
   add(collectives_.empty_collectives(), "collectives of 0 bytes took no time");
   add(collectives_.tiny_collectives(), "collectives have fewer bytes than their group has ranks");
+  add(collectives_.substituted_phases(),
+      "phases of chunks ran as ring, because halvingDoubling needs a power of two of members");
   std::uint64_t unreceived = 0;
   for (const Mailbox::Waiting& waiting : transport_.mailbox().unmatched()) unreceived += waiting.entries.size();
   add(unreceived, "messages were sent and never received");

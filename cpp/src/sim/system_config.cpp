@@ -15,6 +15,9 @@ constexpr std::array memory_types{MemoryType::none, MemoryType::per_npu, MemoryT
 /// Everything up to 2^53 ns is exact in a double, and no sum of delays comes near 2^64.
 constexpr double longest_delay_ns = 9007199254740992.0;
 
+/// A collective has as many chunks, each with its own state.
+constexpr std::uint32_t most_splits = 1U << 20;
+
 void check_number(const char* key, double value, double upper) {
   if (!(value >= 0) || !(value <= upper)) {
     throw ConfigError(std::string(key) + " is " + std::to_string(value) + "; it must be finite and not negative");
@@ -30,7 +33,10 @@ void check_list(const char* key, const std::vector<Algorithm>& list) {
 void SystemConfig::validate() const {
   if (endpoint_delay_ns) check_number("endpoint-delay", *endpoint_delay_ns, longest_delay_ns);
   if (active_chunks_per_dimension == 0) throw ConfigError("active-chunks-per-dimension is 0; it must be at least 1");
-  if (preferred_dataset_splits == 0) throw ConfigError("preferred-dataset-splits is 0; it must be at least 1");
+  if (preferred_dataset_splits == 0 || preferred_dataset_splits > most_splits) {
+    throw ConfigError("preferred-dataset-splits is " + std::to_string(preferred_dataset_splits) + "; it must be 1 to " +
+                      std::to_string(most_splits));
+  }
   check_list("all-reduce-implementation", all_reduce);
   check_list("all-gather-implementation", all_gather);
   check_list("reduce-scatter-implementation", reduce_scatter);

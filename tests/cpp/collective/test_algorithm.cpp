@@ -49,6 +49,7 @@ TEST(SystemConfig, ValuesOutOfRangeAreRejectedByKey) {
   EXPECT_EQ(key([](SystemConfig& s) { s.endpoint_delay_ns = 1e300; }), "endpoint-delay");
   EXPECT_EQ(key([](SystemConfig& s) { s.active_chunks_per_dimension = 0; }), "active-chunks-per-dimension");
   EXPECT_EQ(key([](SystemConfig& s) { s.preferred_dataset_splits = 0; }), "preferred-dataset-splits");
+  EXPECT_EQ(key([](SystemConfig& s) { s.preferred_dataset_splits = ~0U; }), "preferred-dataset-splits");
   EXPECT_EQ(key([](SystemConfig& s) { s.all_to_all.clear(); }), "all-to-all-implementation");
   EXPECT_EQ(key([](SystemConfig& s) { s.local_mem_bw = -3; }), "local-mem-bw");
   EXPECT_EQ(key([](SystemConfig& s) { s.roofline_enabled = true; }), "roofline-enabled");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -152,6 +153,29 @@ TEST(Collectives, RootOutsideTheGroupOrUnknownTypeIsRefused) {
                SimulationError);
   EXPECT_THROW(simulate(same_on_all(2, RankTrace().collective(static_cast<CollectiveType>(77), 64).build()), config),
                SimulationError);
+}
+
+TEST(Collectives, AbsurdSizesAreRefused) {
+  SimulationConfig config = on({{Topology::ring, 4, 50, 10}});
+  const auto huge = std::numeric_limits<std::int64_t>::max();
+  const auto traces = same_on_all(4, RankTrace().collective(CollectiveType::all_gather, huge).build());
+  for (const bool parity : {false, true}) {
+    config.parity = parity;
+    EXPECT_THROW(simulate(traces, config), SimulationError);
+  }
+}
+
+TEST(Collectives, HalvingDoublingOfThreeRunsAsRingAndSaysSo) {
+  SimulationConfig config = on({{Topology::switch_, 3, 50, 10}});
+  const auto traces = same_on_all(3, RankTrace().collective(CollectiveType::all_reduce, 3000).build());
+  const auto ring = simulate(traces, config).finish_ns;
+  use(config, "halvingDoubling");
+  config.system.all_to_all = {{}};
+  const SimulationResult result = simulate(traces, config);
+  EXPECT_EQ(result.finish_ns, ring);
+  EXPECT_EQ(result.warnings.size(), 1U);
+  config.parity = true;
+  EXPECT_THROW(simulate(traces, config), SimulationError);
 }
 
 TEST(Collectives, RanksThatDisagreeAreNamed) {

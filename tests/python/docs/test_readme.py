@@ -44,7 +44,7 @@ def test_commands_run(project_copy: Path) -> None:
 
 def test_python_runs(project_copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = blocks("python")
-    assert len(code) >= 5
+    assert len(code) >= 4
     namespace: dict[str, object] = {}
     for block in code:
         exec(compile(block, "README.md", "exec"), namespace)  # the README's own code
