@@ -47,8 +47,8 @@ __all__: list[str] = [
     "Trace",
     "TraceBuilder",
     "convert",
-    "link",
     "has_zstd",
+    "link",
     "load_bytes",
     "load_path",
     "read_device_trace",
@@ -844,6 +844,11 @@ def convert(
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
     """
 
+def has_zstd() -> bool:
+    """
+    Whether this build reads and writes zstd.
+    """
+
 def link(
     host: os.PathLike[str] | str | bytes | None,
     device: os.PathLike[str] | str | bytes | None,
@@ -855,10 +860,6 @@ def link(
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.
     """
 
-def has_zstd() -> bool:
-    """
-    Whether this build reads and writes zstd.
-    """
 def load_bytes(
     buffer: typing_extensions.Buffer,
     *,

@@ -82,7 +82,8 @@ void save(const Trace& trace, const std::filesystem::path& path, const SaveOptio
     options.progress->total = trace.size();
   }
   if (form_of(path, options) == EtForm::json) {
-    io::write_json_et(trace, file, options.schema_version.value_or(trace.metadata().version), options.progress);
+    io::write_json_et(trace, options.schema_version.value_or(trace.metadata().version), options.progress,
+                      [&](std::string_view text) { file.write(text); });
   } else {
     write_records(trace, file, options);
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "chakra_core/et_file.hpp"
 #include "io/byte_stream.hpp"
-#include "io/output_file.hpp"
 
 /// The JSON form of an ET: an object whose list "workload_graph" holds the nodes. docs/formats.md says how.
 namespace chakra::io {
@@ -39,7 +39,8 @@ bool looks_like_json(std::string_view start) noexcept;
 /// Cancelled.
 TracePtr read_json_et(ByteStream& stream, const std::string& name, const LoadOptions& options);
 
-/// Throws IoError, Cancelled.
-void write_json_et(const Trace& trace, OutputFile& file, std::string_view version, Progress* progress);
+/// Gives the text to `put` in pieces. Throws Cancelled, and FormatError where a node's bytes cannot be decoded.
+void write_json_et(const Trace& trace, std::string_view version, Progress* progress,
+                   const std::function<void(std::string_view)>& put);
 
 }  // namespace chakra::io

@@ -119,7 +119,8 @@ void append_node(std::string& out, const Trace& trace, NodeIndex row) {
 
 }  // namespace
 
-void write_json_et(const Trace& trace, OutputFile& file, std::string_view version, Progress* progress) {
+void write_json_et(const Trace& trace, std::string_view version, Progress* progress,
+                   const std::function<void(std::string_view)>& put) {
   std::string buffer = "{\n";
   append_key(buffer, json_et::version);
   append_json_string(buffer, version);
@@ -131,7 +132,7 @@ void write_json_et(const Trace& trace, OutputFile& file, std::string_view versio
     buffer += row > 0 ? ",\n" : "\n";
     append_node(buffer, trace, row);
     if (buffer.size() >= write_size) {
-      file.write(buffer);
+      put(buffer);
       buffer.clear();
       if (progress != nullptr) {
         progress->done = row;
@@ -142,7 +143,7 @@ void write_json_et(const Trace& trace, OutputFile& file, std::string_view versio
     }
   }
   buffer += "\n]\n}\n";
-  file.write(buffer);
+  put(buffer);
 }
 
 }  // namespace chakra::io

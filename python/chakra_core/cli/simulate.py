@@ -47,7 +47,7 @@ def simulate(
     ] = False,
     injection_scale: Annotated[float, typer.Option(help="Factor on the endpoint delay.")] = 1.0,
     timeline: Annotated[
-        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz compresses).")
+        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
     csv: Annotated[_File, typer.Option("--csv", help="Write start and end of every node.")] = None,
     json: JsonOption = False,
