@@ -152,6 +152,10 @@ def files_by_rank(
     else:
         paths = expand_paths(arguments, num_ranks)
         ranks = _ranks_in_names(paths)
+        if ranks is None and len(paths) > 1 and len(arguments) == 1 and Path(text).is_dir():
+            raise ConfigError(
+                f"{text}: holds files of several runs; name those of one, e.g. '{Path(text) / 'run.%d.et'}'"
+            )
         found = dict(sorted(zip(ranks or range(len(paths)), paths, strict=True)))
     _check_ranks(found, num_ranks, text)
     return found
