@@ -47,6 +47,7 @@ __all__: list[str] = [
     "Trace",
     "TraceBuilder",
     "convert",
+    "has_zstd",
     "link",
     "load_bytes",
     "load_path",
@@ -853,6 +854,11 @@ def convert(
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
     """
 
+def has_zstd() -> bool:
+    """
+    Whether this build reads and writes zstd.
+    """
+
 def link(
     host: os.PathLike[str] | str | bytes | None,
     device: os.PathLike[str] | str | bytes | None,
@@ -870,9 +876,16 @@ def load_bytes(
     name: str = "<bytes>",
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def load_path(
-    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+    path: os.PathLike[str] | str | bytes,
+    *,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def read_device_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
@@ -897,8 +910,10 @@ def save_path(
     trace: Trace,
     path: os.PathLike[str] | str | bytes,
     *,
-    gzip: bool | None = None,
-    level: typing.SupportsInt | typing.SupportsIndex = 6,
+    form: str | None = None,
+    compression: str | None = None,
+    level: typing.SupportsInt | typing.SupportsIndex | None = None,
+    schema_version: str | None = None,
     progress: Progress | None = None,
 ) -> None: ...
 def simulate(

@@ -60,7 +60,7 @@ def simulate(
         typer.Option("--communication", help="simulated, or recorded: durations of the trace."),
     ] = "simulated",
     timeline: Annotated[
-        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz compresses).")
+        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
     csv: Annotated[_File, typer.Option("--csv", help="Write start and end of every node.")] = None,
     json: JsonOption = False,
