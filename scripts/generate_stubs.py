@@ -53,6 +53,7 @@ def tidy(text: str) -> str:
     )
     # A pointer that may be null shows as its class with the default None.
     text = re.sub(r"(: [A-Z]\w+) = None\b", r"\1 | None = None", text)
+    text = text.replace("**kwargs)", "**kwargs: typing.Any)")
     text = text.replace("os.PathLike |", "os.PathLike[str] |")
     text = re.sub(r"^ +__hash__: typing\.ClassVar\[None\] = None\n", "", text, flags=re.M)
     text = re.sub(r"def __eq__\(self, arg0: \w+\)", "def __eq__(self, arg0: object)", text)

@@ -9,6 +9,18 @@ namespace py = pybind11;
 
 namespace chakra::bindings {
 
+// The arms that ASTRA-sim's and the PyTorch converter's attributes are usually written with.
+AttributeKind customary_kind(const std::string& name) {
+  if (name == "tensor_size" || name == "rf_id" || name == "fw_parent" || name == "scope" || name == "tid" ||
+      name == "fw_tid") {
+    return AttributeKind::uint64_value;
+  }
+  if (name == "comm_priority" || name == "comm_src" || name == "comm_dst" || name == "comm_tag") {
+    return AttributeKind::int32_value;
+  }
+  return AttributeKind::int64_value;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 15> kinds = {
@@ -28,18 +40,6 @@ py::list to_list(const List& values) {
     list.append(py::cast(static_cast<typename List::value_type>(value)));
   }
   return list;
-}
-
-/// The arms that ASTRA-sim's and the PyTorch converter's attributes are usually written with.
-AttributeKind customary_kind(const std::string& name) {
-  if (name == "tensor_size" || name == "rf_id" || name == "fw_parent" || name == "scope" || name == "tid" ||
-      name == "fw_tid") {
-    return AttributeKind::uint64_value;
-  }
-  if (name == "comm_priority" || name == "comm_src" || name == "comm_dst" || name == "comm_tag") {
-    return AttributeKind::int32_value;
-  }
-  return AttributeKind::int64_value;
 }
 
 bool fits_int64(const py::object& value) {

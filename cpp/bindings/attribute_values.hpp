@@ -18,6 +18,9 @@ pybind11::object to_python(const Attribute& attribute);
 std::string kind_name(AttributeKind kind);
 AttributeKind parse_kind(const std::string& name);
 
+/// The integer arm that the widespread writers use for this name.
+AttributeKind customary_kind(const std::string& name);
+
 /// An attribute from a Python value. With an empty `kind` the arm is the one that the widespread writers use for
 /// this name, else the natural one for the Python type. Throws TypeError, ValueError.
 Attribute from_python(const std::string& name, const pybind11::object& value, const std::string& kind = {},

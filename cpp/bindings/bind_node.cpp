@@ -135,6 +135,8 @@ py::object attribute_column(const Trace& trace, const std::string& name) {
   return masked_attribute(trace, name);
 }
 
+py::object pg_ids(const Trace& trace) { return masked_column<std::uint32_t>(trace.pg_name(), trace.size()); }
+
 DependencyKind dependency_kind(const std::string& name) {
   if (name == "both") {
     return DependencyKind::both;
@@ -186,6 +188,13 @@ void bind_node(py::module_& module) {
       .def_property_readonly(
           "record", [](const Node& self) { return py::bytes(self.trace->record(self.row)); },
           "The node as a serialised protobuf `Node` message.")
+      .def(
+          "to_proto",
+          [](const Node& self) {
+            const auto message = py::module_::import("chakra_core.proto").attr("Node");
+            return py::object(message.attr("FromString")(py::bytes(self.trace->record(self.row))));
+          },
+          "The node as a message of the class `chakra_core.proto.Node`.")
       .def("__repr__", [](const Node& self) {
         return "<Node " + std::to_string(self.trace->ids()[self.row]) + " " +
                std::string(py::repr(text(self.trace->name(self.row)))) + " " +

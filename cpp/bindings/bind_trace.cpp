@@ -54,11 +54,16 @@ NodeIndex row_of(const Trace& trace, NodeId id) {
   throw py::key_error("no node has the id " + std::to_string(id));
 }
 
-py::list all_names(const Trace& trace) {
+py::list all_strings(const Trace& trace) {
   py::list strings;
   for (std::uint32_t id = 0; id < trace.string_count(); ++id) {
     strings.append(text(trace.string(id)));
   }
+  return strings;
+}
+
+py::list all_names(const Trace& trace) {
+  const py::list strings = all_strings(trace);
   py::list names(trace.size());
   for (NodeIndex row = 0; row < trace.size(); ++row) {
     names[row] = strings[trace.name_ids()[row]];
@@ -233,6 +238,15 @@ void bind_trace_class(py::module_& module) {
       .def_property_readonly(
           "children", [](const TracePtr& self) { return children_view(self, "both"); },
           "Rows that name a row as data or control parent, ascending, each once.")
+      .def_property_readonly(
+          "strings", [](const Trace& self) { return all_strings(self); },
+          "All different names, process group names and patterns of involved dimensions (list of str).")
+      .def_property_readonly(
+          "name_ids", [](const py::object& self) { return view(self.cast<const Trace&>().name_ids(), self); },
+          "Names by row as positions in `strings` (uint32, read-only view).")
+      .def_property_readonly("pg_ids", &pg_ids,
+                             "Process group names by row as positions in `strings`: a masked array, masked where there "
+                             "is none.")
       .def(
           "row", [](const Trace& self, NodeId id) { return row_of(self, id); }, "id"_a,
           "Row of a node id. KeyError if absent.")
@@ -315,6 +329,12 @@ void bind_builder(py::module_& module) {
           "add_record",
           [](TraceBuilder& self, const py::bytes& message) { self.add_record(std::string_view(message)); }, "message"_a,
           "Adds a serialised protobuf `Node` message; its bytes are kept as they are.")
+      .def(
+          "add_proto",
+          [](TraceBuilder& self, const py::object& message) {
+            self.add_record(py::cast<std::string>(message.attr("SerializeToString")()));
+          },
+          "message"_a, "Adds a `Node` message of `chakra_core.proto` or of a generated et_def_pb2.")
       .def("__len__", &TraceBuilder::size)
       .def(
           "build",

@@ -9,7 +9,11 @@ PYBIND11_MODULE(_core, module) {
 
   chakra::bindings::bind_errors(module);
   chakra::bindings::bind_trace(module);
+  chakra::bindings::bind_node_arrays(module);
+  chakra::bindings::bind_trace_ops(module);
+  chakra::bindings::bind_arrow(module);
   chakra::bindings::bind_io(module);
+  chakra::bindings::bind_dump(module);
   chakra::bindings::bind_feeder(module);
   chakra::bindings::bind_pytorch_traces(module);
   chakra::bindings::bind_pytorch(module);

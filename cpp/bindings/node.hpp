@@ -25,6 +25,9 @@ pybind11::dict attribute_dict(const std::vector<Attribute>& attributes);
 /// numpy masked array of an attribute's values by row.
 pybind11::object attribute_column(const Trace& trace, const std::string& name);
 
+/// numpy masked array of the process groups' interned strings by row.
+pybind11::object pg_ids(const Trace& trace);
+
 /// From "data", "control" or "both". Throws ValueError.
 DependencyKind dependency_kind(const std::string& name);
 

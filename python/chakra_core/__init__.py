@@ -20,6 +20,7 @@ from chakra_core._core import (
     Metadata,
     Names,
     Node,
+    NodeTotals,
     NodeType,
     Problem,
     Progress,
@@ -28,6 +29,8 @@ from chakra_core._core import (
     SimulationError,
     Trace,
     TraceBuilder,
+    TraceDiff,
+    TraceStats,
     __version__,
 )
 from chakra_core.config import CommGroups, Memory, Network, System
@@ -35,6 +38,7 @@ from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, replay
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
+from chakra_core.several import concat, diff
 from chakra_core.simulation import simulate
 
 __all__ = [
@@ -57,6 +61,7 @@ __all__ = [
     "Names",
     "Network",
     "Node",
+    "NodeTotals",
     "NodeType",
     "Problem",
     "Progress",
@@ -67,8 +72,12 @@ __all__ = [
     "System",
     "Trace",
     "TraceBuilder",
+    "TraceDiff",
+    "TraceStats",
     "__version__",
+    "concat",
     "convert",
+    "diff",
     "link",
     "load",
     "load_run",

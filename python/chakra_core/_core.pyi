@@ -35,6 +35,7 @@ __all__: list[str] = [
     "Names",
     "Network",
     "Node",
+    "NodeTotals",
     "NodeType",
     "Problem",
     "Progress",
@@ -46,8 +47,13 @@ __all__: list[str] = [
     "TimelineProcess",
     "Trace",
     "TraceBuilder",
+    "TraceDiff",
+    "TraceDump",
+    "TraceStats",
+    "concat",
     "convert",
     "has_zstd",
+    "diff",
     "link",
     "load_bytes",
     "load_path",
@@ -259,6 +265,10 @@ class Node:
     One node of a trace. Cold parts are decoded when asked for.
     """
     def __repr__(self) -> str: ...
+    def to_proto(self) -> typing.Any:
+        """
+        The node as a message of the class `chakra_core.proto.Node`.
+        """
     @property
     def attributes(self) -> list[Attribute]:
         """
@@ -316,6 +326,18 @@ class Trace:
     """
     An immutable execution trace in columns.
     """
+    def __arrow_c_array__(self, requested_schema: typing.Any = None) -> tuple:
+        """
+        Arrow PyCapsule interface: the columns as one record batch, not copied where Arrow has the same layout. The consumer may cast if it wanted another schema.
+        """
+    def __arrow_c_schema__(self) -> typing_extensions.CapsuleType:
+        """
+        Arrow PyCapsule interface.
+        """
+    def __arrow_c_stream__(self, requested_schema: typing.Any = None) -> typing_extensions.CapsuleType:
+        """
+        Arrow PyCapsule interface: a stream of that one batch.
+        """
     def __contains__(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
@@ -327,9 +349,31 @@ class Trace:
         """
         Values of an attribute by row: a masked array, masked where the attribute is absent.
         """
+    def filter(
+        self,
+        *,
+        types: typing.Any = None,
+        start: typing.SupportsInt | typing.SupportsIndex | None = None,
+        end: typing.SupportsInt | typing.SupportsIndex | None = None,
+        pg: typing.Any = None,
+    ) -> Trace:
+        """
+        The trace of the nodes that meet all conditions. `types` is a NodeType, number or schema name, or several; `start` and `end` are ns: nodes that run within [start, end) at some time, a node without times counts as 0; `pg` is a process group name or several.
+        """
     def find_cycles(self) -> list[list[int]]:
         """
         One minimal cycle of ids for each knot of nodes that wait for each other.
+        """
+    def mask(
+        self,
+        *,
+        types: typing.Any = None,
+        start: typing.SupportsInt | typing.SupportsIndex | None = None,
+        end: typing.SupportsInt | typing.SupportsIndex | None = None,
+        pg: typing.Any = None,
+    ) -> typing.Any:
+        """
+        Bool array by row: which nodes meet all conditions. See `filter`.
         """
     def node(self, id: typing.SupportsInt | typing.SupportsIndex) -> Node:
         """
@@ -338,6 +382,34 @@ class Trace:
     def row(self, id: typing.SupportsInt | typing.SupportsIndex) -> int:
         """
         Row of a node id. KeyError if absent.
+        """
+    def select(self, rows: typing.Any) -> Trace:
+        """
+        The trace of some rows: a bool mask of len(trace), or row numbers in the order wanted, each once. Dependencies on other rows are left out; `left_out_dependencies` of the result says how many.
+        """
+    def stats(self) -> TraceStats:
+        """
+        Counts, sums and the shape of the graph, in one pass.
+        """
+    def subgraph(self, ids: typing.Any) -> Trace:
+        """
+        The trace of the nodes with these ids, in this order. KeyError if one is absent.
+        """
+    def to_arrow(self) -> typing.Any:
+        """
+        Columns as a pyarrow Table; see `chakra_core.frames.to_arrow`.
+        """
+    def to_networkx(self) -> typing.Any:
+        """
+        The graph as a networkx MultiDiGraph; see `chakra_core.frames.to_networkx`.
+        """
+    def to_pandas(self) -> typing.Any:
+        """
+        Columns as a pandas DataFrame; see `chakra_core.frames.to_pandas`.
+        """
+    def to_parquet(self, path: typing.Any, **kwargs: typing.Any) -> None:
+        """
+        Columns as a Parquet file; see `chakra_core.frames.to_parquet`.
         """
     def validate(self) -> Report:
         """
@@ -369,6 +441,11 @@ class Trace:
         Node ids by row (uint64, read-only view).
         """
     @property
+    def left_out_dependencies(self) -> int:
+        """
+        How many dependencies `select` left out when it made this trace.
+        """
+    @property
     def load_report(self) -> Report:
         """
         What reading had to drop; empty after a strict load.
@@ -381,6 +458,11 @@ class Trace:
     @property
     def metadata(self) -> Metadata: ...
     @property
+    def name_ids(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Names by row as positions in `strings` (uint32, read-only view).
+        """
+    @property
     def names(self) -> Names:
         """
         Names by row.
@@ -391,6 +473,11 @@ class Trace:
         Number of nodes.
         """
     @property
+    def pg_ids(self) -> typing.Any:
+        """
+        Process group names by row as positions in `strings`: a masked array, masked where there is none.
+        """
+    @property
     def source(self) -> str:
         """
         File that the trace came from, or ''.
@@ -399,6 +486,11 @@ class Trace:
     def start_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
         """
         Start times in ns by row (uint64, read-only view); 0 where the file has none.
+        """
+    @property
+    def strings(self) -> list:
+        """
+        All different names, process group names and patterns of involved dimensions (list of str).
         """
     @property
     def types(self) -> numpy.typing.NDArray[numpy.int32]:
@@ -429,6 +521,25 @@ class TraceBuilder:
         """
         Adds a node. `type` is a NodeType, its number or its schema name; times are in ns; `attrs` is a dict of name to value, or a sequence of Attribute.
         """
+    def add_nodes(
+        self,
+        *,
+        ids: typing.Any,
+        types: typing.Any = None,
+        names: typing.Any = None,
+        data_deps: typing.Any = None,
+        ctrl_deps: typing.Any = None,
+        start_ns: typing.Any = None,
+        duration_ns: typing.Any = None,
+        attrs: dict = {},
+    ) -> None:
+        """
+        Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); `names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional array of bool, integers, floats or str, masked where a node does not have the attribute.
+        """
+    def add_proto(self, message: typing.Any) -> None:
+        """
+        Adds a `Node` message of `chakra_core.proto` or of a generated et_def_pb2.
+        """
     def add_record(self, message: bytes) -> None:
         """
         Adds a serialised protobuf `Node` message; its bytes are kept as they are.
@@ -437,6 +548,157 @@ class TraceBuilder:
         """
         The finished Trace; the builder is empty afterwards. Raises FormatError for a duplicate id, DependencyError for a missing parent.
         """
+
+class NodeTotals:
+    """
+    Sums over some nodes.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def bytes(self) -> int:
+        """
+        Sum of comm_size.
+        """
+    @property
+    def duration_ns(self) -> int:
+        """
+        Sum of durations.
+        """
+    @property
+    def nodes(self) -> int:
+        """
+        How many.
+        """
+
+class TraceStats:
+    """
+    Counts, sums and the shape of the graph of a trace.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def acyclic(self) -> bool: ...
+    @property
+    def collectives(self) -> dict:
+        """
+        NodeTotals of the COMM_COLL_NODEs by schema name of their comm_type.
+        """
+    @property
+    def cpu(self) -> NodeTotals:
+        """
+        Nodes whose is_cpu_op is true.
+        """
+    @property
+    def critical_path(self) -> typing.Any:
+        """
+        Ids of a path with that sum, parents first (uint64); None if there is a cycle.
+        """
+    @property
+    def critical_path_ns(self) -> int | None:
+        """
+        Largest sum of durations along a path; None if there is a cycle.
+        """
+    @property
+    def ctrl_deps(self) -> int: ...
+    @property
+    def data_deps(self) -> int: ...
+    @property
+    def depth(self) -> int | None:
+        """
+        Nodes on the longest path by number of nodes; None if there is a cycle.
+        """
+    @property
+    def device(self) -> NodeTotals:
+        """
+        Nodes whose is_cpu_op is false.
+        """
+    @property
+    def groups(self) -> dict:
+        """
+        NodeTotals of communication by process group name (None where there is none), and in it by collective, SEND or RECV.
+        """
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def types(self) -> dict:
+        """
+        NodeTotals by schema name.
+        """
+    @property
+    def unplaced(self) -> NodeTotals:
+        """
+        Nodes without is_cpu_op.
+        """
+    @property
+    def widest_level(self) -> int | None:
+        """
+        The first level of that width.
+        """
+    @property
+    def width(self) -> int | None:
+        """
+        Nodes on the widest level; None if there is a cycle. A node's level is the number of edges on the longest path to it.
+        """
+
+class TraceDiff:
+    """
+    How two traces differ, by node id. Falsy if they do not.
+    """
+    def __bool__(self) -> bool: ...
+    def __repr__(self) -> str: ...
+    @property
+    def changed(self) -> int:
+        """
+        Number of nodes that are in both and differ.
+        """
+    @property
+    def changed_fields(self) -> dict:
+        """
+        Number of nodes that differ in each field.
+        """
+    @property
+    def changed_nodes(self) -> dict:
+        """
+        Of the first of them the fields that differ, by id.
+        """
+    @property
+    def equal(self) -> int:
+        """
+        Number of nodes that are the same in both.
+        """
+    @property
+    def ids_only_in_first(self) -> list[int]:
+        """
+        The first of them.
+        """
+    @property
+    def ids_only_in_second(self) -> list[int]:
+        """
+        The first of them.
+        """
+    @property
+    def metadata_differs(self) -> bool: ...
+    @property
+    def only_in_first(self) -> int:
+        """
+        Number of nodes.
+        """
+    @property
+    def only_in_second(self) -> int:
+        """
+        Number of nodes.
+        """
+    @property
+    def same(self) -> bool: ...
+
+class TraceDump:
+    """
+    Nodes as text (UTF-8 bytes), piece by piece: iterate over it.
+    """
+    def __init__(
+        self, trace: Trace, rows: typing.Any = None, *, form: str = "jsonl", columns: collections.abc.Sequence[str] = []
+    ) -> None: ...
+    def __iter__(self) -> typing.Any: ...
+    def __next__(self) -> bytes: ...
 
 class Feeder:
     """
@@ -847,6 +1109,7 @@ class TimelineProcess:
         end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
     ) -> None: ...
 
+def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
     linked: LinkedTrace, layout: str = "exact", lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0
 ) -> Trace:
@@ -859,6 +1122,7 @@ def has_zstd() -> bool:
     Whether this build reads and writes zstd.
     """
 
+def diff(first: Trace, second: Trace, limit: typing.SupportsInt | typing.SupportsIndex) -> TraceDiff: ...
 def link(
     host: os.PathLike[str] | str | bytes | None,
     device: os.PathLike[str] | str | bytes | None,

@@ -3,12 +3,35 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "wire/utf8.hpp"
 
 namespace chakra::io {
 
 namespace {
+
+bool needs_escape(char character) noexcept {
+  return character == '"' || character == '\\' || static_cast<unsigned char>(character) < 0x20;
+}
+
+/// Position at or after `at` from which on a character might need to be escaped; looks at eight at a time.
+std::size_t skip_plain(std::string_view text, std::size_t at) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101ULL;
+  constexpr std::uint64_t high = ones * 0x80;
+  const auto has_byte_below = [](std::uint64_t word, std::uint64_t limit) { return (word - ones * limit) & ~word; };
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t found =
+        has_byte_below(word, 0x20) | has_byte_below(word ^ (ones * '"'), 1) | has_byte_below(word ^ (ones * '\\'), 1);
+    if ((found & high) != 0) {
+      break;
+    }
+  }
+  return at;
+}
 
 void append_escaped(std::string& out, char character) {
   constexpr std::string_view hex = "0123456789abcdef";
@@ -41,16 +64,24 @@ void append_escaped(std::string& out, char character) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  if (wire::is_utf8(text)) {
-    for (const char character : text) {
-      append_escaped(out, character);
-    }
+  if (!wire::is_utf8(text)) {
+    append_json_utf8(out, wire::replace_invalid_utf8(text));
   } else {
-    for (const char character : wire::replace_invalid_utf8(text)) {
-      append_escaped(out, character);
+    append_json_utf8(out, text);
+  }
+}
+
+void append_json_utf8(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t copied = 0;
+  for (std::size_t i = skip_plain(text, 0); i < text.size(); i = skip_plain(text, i + 1)) {
+    if (needs_escape(text[i])) {
+      out.append(text, copied, i - copied);
+      append_escaped(out, text[i]);
+      copied = i + 1;
     }
   }
+  out.append(text, copied);
   out += '"';
 }
 

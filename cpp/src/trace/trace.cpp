@@ -159,6 +159,12 @@ std::string Trace::record(NodeIndex row) const {
     wire::append_dependencies(message, ctrl, data);
     return message;
   }
+  if (storage_->record_form[row] == detail::RecordForm::whole_but_id_and_deps) {
+    wire::append_id(message, storage_->ids[row]);
+    wire::append_without_id_and_dependencies(message, kept);
+    wire::append_dependencies(message, ctrl, data);
+    return message;
+  }
   wire::append_head(message, {.id = storage_->ids[row],
                               .name = name(row),
                               .type = storage_->types[row],

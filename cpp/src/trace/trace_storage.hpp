@@ -39,9 +39,10 @@ class RecordSource {
 
 /// What the bytes kept of a row are.
 enum class RecordForm : std::uint8_t {
-  whole,           ///< the whole Node message, as read
-  whole_but_deps,  ///< the whole message, but its dependencies are those of the columns
-  tail,            ///< inputs, outputs and attributes only; the rest is in the columns
+  whole,                  ///< the whole Node message, as read
+  whole_but_deps,         ///< the whole message, but its dependencies are those of the columns
+  whole_but_id_and_deps,  ///< the whole message, but its id and dependencies are those of the columns
+  tail,                   ///< inputs, outputs and attributes only; the rest is in the columns
 };
 
 /// The columns behind a Trace. Filled by RowBlock and TraceAssembly, then never changed but for `children`.
@@ -71,6 +72,7 @@ struct TraceStorage {
   std::string metadata_record;
   std::string source;
   Report load_report;
+  std::uint64_t left_out_dependencies = 0;  ///< of kept rows on rows that select() left out
 
   /// Made on first use, one for each DependencyKind.
   struct Children {

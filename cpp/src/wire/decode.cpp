@@ -394,6 +394,13 @@ RawAttribute scan_attribute(std::string_view message) {
   return attribute;
 }
 
+std::string_view checked_text(std::string_view bytes, std::string_view message) {
+  if (!is_utf8(bytes)) {
+    throw Malformed(offset_of(bytes, message), "text that is not UTF-8");
+  }
+  return bytes;
+}
+
 constexpr const char* not_an_integer = "holds no integer where an integer belongs";
 constexpr const char* too_large = "holds an integer beyond 9223372036854775807";
 
@@ -539,6 +546,23 @@ std::uint64_t exact_time(std::optional<std::uint64_t> exact, std::uint64_t micro
   return micros * 1000;
 }
 
+bool is_dependency(const Field& field) noexcept {
+  return field.tag == static_cast<std::uint32_t>(schema::Node::ctrl_deps) ||
+         field.tag == static_cast<std::uint32_t>(schema::Node::data_deps);
+}
+
+/// Copies the fields that `wanted` says, byte for byte.
+template <class Wanted>
+void append_fields(std::string& copy, std::string_view message, Wanted&& wanted) {
+  Cursor cursor(message);
+  while (cursor.more()) {
+    const std::size_t begin = cursor.offset();
+    if (wanted(cursor.next())) {
+      copy.append(message, begin, cursor.offset() - begin);
+    }
+  }
+}
+
 template <class Visit>
 void for_each_field(std::string_view message, schema::Node wanted, Visit&& visit) {
   Cursor cursor(message);
@@ -550,30 +574,34 @@ void for_each_field(std::string_view message, schema::Node wanted, Visit&& visit
   }
 }
 
+/// Takes what an IOInfo message says into `info`; strings that it does not have stay.
+template <class Info>
+void take_io(std::string_view part, std::string_view whole, Info& info) {
+  nested(part, whole, [&](std::string_view bytes) {
+    Cursor cursor(bytes);
+    while (cursor.more()) {
+      const Field field = cursor.next();
+      if (field.type != WireType::length) {
+        continue;
+      }
+      switch (static_cast<schema::IOInfo>(field.tag)) {
+        case schema::IOInfo::values:
+          info.values = field.bytes;
+          break;
+        case schema::IOInfo::shapes:
+          info.shapes = field.bytes;
+          break;
+        case schema::IOInfo::types:
+          info.types = field.bytes;
+          break;
+      }
+    }
+  });
+}
+
 IoInfo decode_io(std::string_view message, schema::Node which) {
   IoInfo info;
-  for_each_field(message, which, [&](std::string_view part) {
-    nested(part, message, [&](std::string_view bytes) {
-      Cursor cursor(bytes);
-      while (cursor.more()) {
-        const Field field = cursor.next();
-        if (field.type != WireType::length) {
-          continue;
-        }
-        switch (static_cast<schema::IOInfo>(field.tag)) {
-          case schema::IOInfo::values:
-            info.values = field.bytes;
-            break;
-          case schema::IOInfo::shapes:
-            info.shapes = field.bytes;
-            break;
-          case schema::IOInfo::types:
-            info.types = field.bytes;
-            break;
-        }
-      }
-    });
-  });
+  for_each_field(message, which, [&](std::string_view part) { take_io(part, message, info); });
   return info;
 }
 
@@ -684,19 +712,70 @@ std::optional<Attribute> decode_attribute(std::string_view node_message, std::st
   return found;
 }
 
+AttributeView view_attribute(std::string_view message) {
+  const RawAttribute raw = scan_attribute(message);
+  AttributeView view{checked_text(raw.name, message), raw.kind, {}, message};
+  if (raw.kind == AttributeKind::none || is_list(raw.kind)) {
+    return view;
+  }
+  if (raw.kind == AttributeKind::string_value) {
+    view.scalar = checked_text(raw.value.bytes, message);
+  } else if (raw.kind == AttributeKind::bytes_value) {
+    view.scalar = raw.value.bytes;
+  } else if (is_signed(raw.kind)) {
+    view.scalar = to_signed(raw.kind, raw.value.number);
+  } else if (is_unsigned(raw.kind)) {
+    view.scalar = to_unsigned(raw.kind, raw.value.number);
+  } else if (raw.kind == AttributeKind::bool_value) {
+    view.scalar = raw.value.number != 0;
+  } else {
+    view.scalar = to_double(raw.kind, raw.value.number);
+  }
+  return view;
+}
+
+void find_cold_parts(std::string_view node_message, ColdParts& parts) {
+  parts.inputs = {};
+  parts.outputs = {};
+  parts.attributes.clear();
+  Cursor cursor(node_message);
+  while (cursor.more()) {
+    const Field field = cursor.next();
+    if (field.type != WireType::length) {
+      continue;
+    }
+    switch (static_cast<schema::Node>(field.tag)) {
+      case schema::Node::inputs:
+        take_io(field.bytes, node_message, parts.inputs);
+        break;
+      case schema::Node::outputs:
+        take_io(field.bytes, node_message, parts.outputs);
+        break;
+      case schema::Node::attr:
+        parts.attributes.push_back(field.bytes);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+Attribute decode_attribute_message(std::string_view attribute_message) {
+  return decode_one_attribute(attribute_message);
+}
+
 IoInfo decode_inputs(std::string_view node_message) { return decode_io(node_message, schema::Node::inputs); }
 IoInfo decode_outputs(std::string_view node_message) { return decode_io(node_message, schema::Node::outputs); }
 
 void append_without_dependencies(std::string& copy, std::string_view node_message) {
-  Cursor cursor(node_message);
-  while (cursor.more()) {
-    const std::size_t begin = cursor.offset();
-    const std::uint32_t tag = cursor.next().tag;
-    if (tag != static_cast<std::uint32_t>(schema::Node::ctrl_deps) &&
-        tag != static_cast<std::uint32_t>(schema::Node::data_deps)) {
-      copy.append(node_message, begin, cursor.offset() - begin);
-    }
-  }
+  append_fields(copy, node_message, [](const Field& field) { return !is_dependency(field); });
+}
+
+void append_without_id_and_dependencies(std::string& copy, std::string_view node_message) {
+  append_fields(copy, node_message, [](const Field& field) {
+    const bool is_id = field.tag == static_cast<std::uint32_t>(schema::Node::id) && field.type == WireType::varint;
+    return !is_id && !is_dependency(field);
+  });
 }
 
 void append_mended(std::string& copy, std::string_view node_message, std::span<const AttributeProblem> problems) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "chakra_core/attribute.hpp"
@@ -69,11 +70,44 @@ void decode_any(std::string_view message, DecodedNode& node);
 Metadata decode_metadata(std::string_view message);
 std::vector<Attribute> decode_attributes(std::string_view node_message);
 std::optional<Attribute> decode_attribute(std::string_view node_message, std::string_view name);
+/// One attribute of a Node without copies of its text; views point into the message.
+struct AttributeView {
+  std::string_view name;
+  AttributeKind kind = AttributeKind::none;
+  /// Of a scalar kind; a list must be decoded from `message`.
+  std::variant<std::monostate, std::int64_t, std::uint64_t, double, bool, std::string_view> scalar;
+  std::string_view message;  ///< the AttributeProto
+};
+
+/// Throws Malformed, whose offset counts from the start of the AttributeProto.
+AttributeView view_attribute(std::string_view attribute_message);
+Attribute decode_attribute_message(std::string_view attribute_message);
+
+/// Inputs or outputs without copies.
+struct IoView {
+  std::string_view values;
+  std::string_view shapes;
+  std::string_view types;
+};
+
+/// What has no column, in views of the record.
+struct ColdParts {
+  IoView inputs;
+  IoView outputs;
+  std::vector<std::string_view> attributes;  ///< AttributeProto messages in the order of the record
+};
+
+/// Replaces what `parts` held. Throws Malformed.
+void find_cold_parts(std::string_view node_message, ColdParts& parts);
+
 IoInfo decode_inputs(std::string_view node_message);
 IoInfo decode_outputs(std::string_view node_message);
 
 /// Appends a Node message without its dependencies; everything else stays byte for byte. Throws Malformed.
 void append_without_dependencies(std::string& copy, std::string_view node_message);
+
+/// The same without the id too.
+void append_without_id_and_dependencies(std::string& copy, std::string_view node_message);
 
 /// Appends a Node message without the fields that `problems` name, and with what is not UTF-8 in its name replaced.
 /// Everything else stays byte for byte. Throws Malformed.

@@ -174,6 +174,12 @@ void append_io(std::string& message, schema::Node which, const IoInfo& info) {
 
 }  // namespace
 
+void append_id(std::string& message, NodeId id) {
+  if (id != 0) {
+    pbf_writer(message).add_uint64(tag(schema::Node::id), id);
+  }
+}
+
 void append_name(std::string& message, std::string_view name) {
   pbf_writer(message).add_string(tag(schema::Node::name), name.data(), name.size());
 }
@@ -186,9 +192,7 @@ void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps
 
 void append_head(std::string& message, const NodeHead& head) {
   pbf_writer writer(message);
-  if (head.id != 0) {
-    writer.add_uint64(tag(schema::Node::id), head.id);
-  }
+  append_id(message, head.id);
   if (!head.name.empty()) {
     append_name(message, head.name);
   }

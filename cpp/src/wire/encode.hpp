@@ -24,6 +24,8 @@ struct NodeHead {
 };
 
 void append_head(std::string& message, const NodeHead& head);
+/// Nothing for 0, as proto3 does.
+void append_id(std::string& message, NodeId id);
 void append_name(std::string& message, std::string_view name);
 void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps, std::span<const NodeId> data_deps);
 void append_inputs(std::string& message, const IoInfo& info);

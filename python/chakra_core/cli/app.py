@@ -9,9 +9,12 @@ import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
 from chakra_core.cli.convert import convert
+from chakra_core.cli.diff import diff
+from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.simulate import simulate
+from chakra_core.cli.slice import slice_trace
 from chakra_core.cli.timeline import timeline
 from chakra_core.cli.validate import validate
 
@@ -23,8 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, link, convert, simulate, timeline):
+for _command in (info, validate, dump, diff, link, convert, simulate, timeline):
     app.command()(_command)
+app.command("slice")(slice_trace)
 
 
 def _show_version(wanted: bool) -> None:
