@@ -2,7 +2,7 @@
 # All of them are private: none shows in a public header.
 include(FetchContent)
 
-set(_chakra_core_apt_line "apt-get install -y g++ libprotozero-dev zlib1g-dev")
+set(_chakra_core_apt_line "apt-get install -y g++ libprotozero-dev zlib1g-dev libzstd-dev")
 set(_protozero_repository https://github.com/mapbox/protozero.git)
 set(_protozero_commit 89a55ad2962cca3adbe8383a4b6d9a8411352ef2) # v1.8.1
 
@@ -12,6 +12,18 @@ find_package(ZLIB QUIET)
 if(NOT ZLIB_FOUND)
   message(FATAL_ERROR "chakra_core needs zlib with its headers, which was not found.\n"
                       "  On Debian or Ubuntu:  ${_chakra_core_apt_line}")
+endif()
+
+# zstd is optional: without it, files compressed with it are refused with an error that says so.
+set(CHAKRA_CORE_HAVE_ZSTD FALSE)
+if(NOT CHAKRA_CORE_WITH_ZSTD STREQUAL "OFF")
+  find_package(ZstdLibrary MODULE QUIET)
+  set(CHAKRA_CORE_HAVE_ZSTD ${ZstdLibrary_FOUND})
+  if(NOT ZstdLibrary_FOUND AND NOT CHAKRA_CORE_WITH_ZSTD STREQUAL "AUTO")
+    message(FATAL_ERROR "CHAKRA_CORE_WITH_ZSTD is on, but zstd with its headers was not found.\n"
+                        "  On Debian or Ubuntu:  apt-get install -y libzstd-dev\n"
+                        "  Or build without it:  -DCHAKRA_CORE_WITH_ZSTD=OFF")
+  endif()
 endif()
 
 set(_bundled_protozero "${PROJECT_SOURCE_DIR}/third_party/protozero")

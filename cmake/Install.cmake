@@ -26,3 +26,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/chakra_coreConfigVersion
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/chakra_coreConfig.cmake" "${PROJECT_BINARY_DIR}/chakra_coreConfigVersion.cmake"
         DESTINATION ${_package_dir})
+if(CHAKRA_CORE_HAVE_ZSTD)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindZstdLibrary.cmake" DESTINATION ${_package_dir})
+endif()

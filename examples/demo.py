@@ -56,11 +56,11 @@ def check(console: Console, path: Path) -> cc.Trace:
     return trace
 
 
-def show(console: Console, result: cc.Result) -> None:
-    """Print a table of the ranks."""
-    table = Table("rank", "finish", "compute (cpu)", "communication", "exposed communication")
+def show(console: Console, replayed: cc.Result, result: cc.Result) -> None:
+    """Print a table of the ranks: as recorded, and what the simulated network makes of it."""
+    table = Table("rank", "as recorded", "finish", "compute (cpu)", "communication", "exposed communication")
     for rank in range(result.num_ranks):
-        times = (result.finish_ns, result.cpu_ns, result.comm_ns, result.exposed_comm_ns)
+        times = (replayed.finish_ns, result.finish_ns, result.cpu_ns, result.comm_ns, result.exposed_comm_ns)
         table.add_row(str(rank), *(format_time(int(column[rank])) for column in times))
     console.print(table)
 
@@ -79,9 +79,10 @@ def main() -> None:
     traces = [check(console, path) for path in paths]
 
     network = cc.Network(topology=["Ring"], npus=[2], bandwidth=["25 Gbit/s"], latency=["5 us"])
+    replayed = cc.simulate(traces, network=network, communication="recorded")
     result = cc.simulate(traces, network=network)
     console.print("[bold]simulated on a ring of 2 at 25 Gbit/s and 5 us[/]")
-    show(console, result)
+    show(console, replayed, result)
     timeline = arguments.out / "timeline.pftrace"
     result.to_perfetto(timeline)
     console.print(f"Open {timeline} at https://ui.perfetto.dev", highlight=False, soft_wrap=True)

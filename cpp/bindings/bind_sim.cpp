@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -193,18 +194,23 @@ void bind_result(py::module_& module) {
       .def_property_readonly("node_start_ns", result_column(&SimulationResult::node_start_ns))
       .def_property_readonly("node_end_ns", result_column(&SimulationResult::node_end_ns))
       .def_property_readonly("node_resource", &resource_column, "Indices into RESOURCES (uint8).")
+      .def_property_readonly("node_lane", result_column(&SimulationResult::node_lane), "Indices into lanes.")
+      .def_readonly("lanes", &SimulationResult::lanes, "Names of what nodes ran on.")
       .def_readonly("warnings", &SimulationResult::warnings)
       .def_readonly("messages", &SimulationResult::messages)
       .def_readonly("events", &SimulationResult::events);
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
 }
 
-std::unique_ptr<SimulationResult> run(const std::vector<TracePtr>& traces, const Network& network,
+using CountTriple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+
+std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>& traces, const Network& network,
                                       const SystemConfig& system, const MemoryConfig& memory,
                                       std::vector<NamedRanks> groups, bool parity, bool congestion,
                                       std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
-                                      double injection_scale, bool groups_as_listed, bool record_nodes,
-                                      Progress* progress) {
+                                      double injection_scale, bool groups_as_listed,
+                                      const std::optional<CountTriple>& slots, bool recorded_communication,
+                                      bool record_nodes, Progress* progress) {
   const py::gil_scoped_release release;
   SimulationConfig config{.network = network, .system = system, .memory = memory};
   for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
@@ -214,8 +220,11 @@ std::unique_ptr<SimulationResult> run(const std::vector<TracePtr>& traces, const
   config.num_queues_per_dim = num_queues_per_dim;
   config.rendezvous_protocol = rendezvous_protocol;
   config.injection_scale = injection_scale;
+  if (slots) config.slots = SlotCounts{std::get<0>(*slots), std::get<1>(*slots), std::get<2>(*slots)};
+  if (recorded_communication) config.communication = CommunicationTimes::recorded;
   config.record_nodes = record_nodes;
-  return std::make_unique<SimulationResult>(simulate(traces, config, progress));
+  const std::vector<TracePtr> shared(traces.begin(), traces.end());
+  return std::make_unique<SimulationResult>(simulate(shared, config, progress));
 }
 
 }  // namespace
@@ -226,19 +235,13 @@ void bind_sim(py::module_& module) {
   bind_memory(module);
   bind_result(module);
   module.def(
-      "simulate",
-      [](const std::vector<std::shared_ptr<Trace>>& traces, const Network& network, const SystemConfig& system,
-         const MemoryConfig& memory, std::vector<NamedRanks> groups, bool parity, bool congestion,
-         std::uint32_t num_queues_per_dim, bool rendezvous_protocol, double injection_scale, bool groups_as_listed,
-         bool record_nodes, Progress* progress) {
-        return run({traces.begin(), traces.end()}, network, system, memory, std::move(groups), parity, congestion,
-                   num_queues_per_dim, rendezvous_protocol, injection_scale, groups_as_listed, record_nodes, progress);
-      },
-      "traces"_a, "network"_a, "system"_a, py::kw_only(), py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"),
-      "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false, "congestion"_a = false, "num_queues_per_dim"_a = 1,
-      "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0, "groups_as_listed"_a = false, "record_nodes"_a = true,
+      "simulate", &run, "traces"_a, "network"_a, "system"_a, py::kw_only(),
+      py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"), "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false,
+      "congestion"_a = false, "num_queues_per_dim"_a = 1, "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0,
+      "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "record_nodes"_a = true,
       "progress"_a = py::none(),
-      "Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), "
+      "Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each "
+      "thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
 }
 

@@ -34,7 +34,7 @@ from chakra_core._core import (
     __version__,
 )
 from chakra_core.config import CommGroups, Memory, Network, System
-from chakra_core.io import load, save, validate
+from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, replay
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
@@ -80,6 +80,7 @@ __all__ = [
     "diff",
     "link",
     "load",
+    "load_run",
     "replay",
     "save",
     "simulate",

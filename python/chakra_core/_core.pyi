@@ -52,6 +52,7 @@ __all__: list[str] = [
     "TraceStats",
     "concat",
     "convert",
+    "has_zstd",
     "diff",
     "link",
     "load_bytes",
@@ -1063,11 +1064,21 @@ class SimulationResult:
     @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def lanes(self) -> list[str]:
+        """
+        Names of what nodes ran on.
+        """
+    @property
     def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def messages(self) -> int: ...
     @property
     def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def node_lane(self) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Indices into lanes.
+        """
     @property
     def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
@@ -1106,6 +1117,11 @@ def convert(
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
     """
 
+def has_zstd() -> bool:
+    """
+    Whether this build reads and writes zstd.
+    """
+
 def diff(first: Trace, second: Trace, limit: typing.SupportsInt | typing.SupportsIndex) -> TraceDiff: ...
 def link(
     host: os.PathLike[str] | str | bytes | None,
@@ -1124,9 +1140,16 @@ def load_bytes(
     name: str = "<bytes>",
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def load_path(
-    path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
+    path: os.PathLike[str] | str | bytes,
+    *,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
 def read_device_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
@@ -1151,8 +1174,10 @@ def save_path(
     trace: Trace,
     path: os.PathLike[str] | str | bytes,
     *,
-    gzip: bool | None = None,
-    level: typing.SupportsInt | typing.SupportsIndex = 6,
+    form: str | None = None,
+    compression: str | None = None,
+    level: typing.SupportsInt | typing.SupportsIndex | None = None,
+    schema_version: str | None = None,
     progress: Progress | None = None,
 ) -> None: ...
 def simulate(
@@ -1170,11 +1195,18 @@ def simulate(
     rendezvous_protocol: bool = False,
     injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
     groups_as_listed: bool = False,
+    slots: tuple[
+        typing.SupportsInt | typing.SupportsIndex,
+        typing.SupportsInt | typing.SupportsIndex,
+        typing.SupportsInt | typing.SupportsIndex,
+    ]
+    | None = None,
+    recorded_communication: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """
-    Runs one trace a rank to its end. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
     """
 
 def write_timeline(

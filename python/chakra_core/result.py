@@ -79,20 +79,23 @@ class Result:
     def nodes(self) -> dict[str, npt.NDArray[Any]]:
         """Table with a row for each completed node, by rank and then by place in the file.
 
-        Columns: `rank`, `id`, `name` and `type` (str), `resource` (str: "cpu", "compute", "comm", "memory" or
-        "none"), `start_ns`, `end_ns`. Empty if the simulation ran with `record_nodes=False`.
+        Columns: `rank`, `id`, `name` and `type` (str), `resource` (str: "cpu", "compute", "comm", "memory" or "none"),
+        `lane` (str: what it ran on, such as "thread 1" or "stream 7"), `start_ns`, `end_ns`. Empty if the simulation
+        ran with `record_nodes=False`.
         """
         native = self._native
         bounds = self._rank_bounds()
         ids = [self.traces[rank].ids[native.node_row[low:high]] for rank, (low, high) in enumerate(bounds)]
         types = [self.traces[rank].types[native.node_row[low:high]] for rank, (low, high) in enumerate(bounds)]
         resources = np.array(native.RESOURCES, dtype=object)
+        lanes = np.array(native.lanes, dtype=object)
         return {
             "rank": native.node_rank,
             "id": np.concatenate(ids),
             "name": self._node_names(bounds),
             "type": _type_names(np.concatenate(types)),
             "resource": resources[native.node_resource],
+            "lane": lanes[native.node_lane],
             "start_ns": native.node_start_ns,
             "end_ns": native.node_end_ns,
         }
@@ -120,10 +123,10 @@ class Result:
             writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
     def to_perfetto(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
-        """Write a timeline that opens in Perfetto (ui.perfetto.dev): for each rank a track a resource, and receives.
+        """Write a timeline that opens in Perfetto (ui.perfetto.dev): for each rank a track a lane.
 
         A name that ends in `.json` or `.json.gz` gives Chrome JSON, any other Perfetto's protobuf, which is smaller;
-        `.gz` compresses. Nodes without a resource, such as metadata, are left out.
+        `.gz` compresses. Nodes without a resource, such as metadata and recorded pauses, are left out.
 
         Args:
             path: the file to write.
@@ -136,16 +139,14 @@ class Result:
         processes = []
         for rank, (low, high) in enumerate(self._rank_bounds()):
             drawn = low + np.flatnonzero(native.node_resource[low:high] != native.RESOURCES.index("none"))
-            rows = native.node_row[drawn]
-            # Receives wait beside everything else, and would seem to hold it if they shared its track.
-            is_receive = self.traces[rank].types[rows] == NodeType.COMM_RECV_NODE
+            lanes, track = np.unique(native.node_lane[drawn], return_inverse=True)
             processes.append(
                 _core.TimelineProcess(
                     f"rank {rank}",
-                    [*native.RESOURCES, "receive"],
+                    [native.lanes[lane] for lane in lanes],
                     self.traces[rank],
-                    rows=rows,
-                    track=np.where(is_receive, len(native.RESOURCES), native.node_resource[drawn]),
+                    rows=native.node_row[drawn],
+                    track=track,
                     start_ns=native.node_start_ns[drawn],
                     end_ns=native.node_end_ns[drawn],
                 )

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
 from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, System
+from chakra_core.config.options import Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.result import Result
@@ -40,6 +41,8 @@ def simulate(
     injection_scale: float = 1.0,
     comm_scale: float = 1.0,
     compute_scale: float = 1.0,
+    resources: Mapping[str, int] | str | None = None,
+    communication: Literal["simulated", "recorded"] = "simulated",
     groups_as_listed: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
@@ -61,6 +64,12 @@ def simulate(
         injection_scale: factor on the endpoint delay.
         comm_scale: known to ASTRA-sim; without influence there and here.
         compute_scale: known to ASTRA-sim; without influence there and here.
+        resources: what nodes of a rank compete for. "lanes" (the default outside parity): a slot for each CPU thread
+            and device stream that the trace names, and otherwise one for the host, for compute, and for the
+            communication of each process group. "astra" (the default in parity, which accepts nothing else): one slot
+            each for CPU, compute and communication. Counts: `{"cpu": 4, "compute": 2, "comm": 1}` or
+            "cpu=4,compute=2,comm=1"; what is left out is 1.
+        communication: "simulated" takes the time that the network makes it take, "recorded" the duration in the trace.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
         record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
         progress: counts completed nodes; `cancel()` it from another thread to stop.
@@ -85,9 +94,16 @@ def simulate(
         injection_scale=injection_scale,
         comm_scale=comm_scale,
         compute_scale=compute_scale,
+        resources=cast(Resources, resources),
+        communication=communication,
     )
+    _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
-    groups = _used_recorded_groups(loaded, network) if given_groups is None else given_groups
+    recorded = options.communication == "recorded"
+    groups = given_groups
+    if groups is None:
+        # Recorded times need no members, who may well be ranks that are not simulated.
+        groups = [] if recorded else _used_recorded_groups(loaded, network)
     native = _core.simulate(
         loaded,
         _native_network(network),
@@ -100,10 +116,20 @@ def simulate(
         rendezvous_protocol=options.rendezvous_protocol,
         injection_scale=options.injection_scale,
         groups_as_listed=groups_as_listed,
+        slots=options.slots,
+        recorded_communication=recorded,
         record_nodes=record_nodes,
         progress=progress,
     )
     return Result(native, loaded, _untimed_compute(loaded, system))
+
+
+def _check_resources(options: SimulationOptions) -> None:
+    if options.parity and options.resources not in (None, "astra"):
+        raise ConfigError(
+            "resources: found lanes or counts, but ASTRA-sim has one slot each for CPU, compute and communication; "
+            'leave it at "astra" or run without parity'
+        )
 
 
 def _untimed_compute(traces: list[Trace], system: System) -> list[str]:

@@ -11,6 +11,8 @@
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
 #include "chakra_core/feeder.hpp"
+#include "io/codec.hpp"
+#include "io/json_et.hpp"
 #include "require.hpp"
 #include "wire/encode.hpp"
 
@@ -20,7 +22,8 @@ namespace {
 using test::require;
 
 TracePtr read(std::string_view bytes, OnError on_error) {
-  return load_bytes(std::as_bytes(std::span(bytes)), "<fuzz>", {.on_error = on_error});
+  return load_bytes(std::as_bytes(std::span(bytes)), "<fuzz>",
+                    {.on_error = on_error, .threads = 1, .max_inflated_bytes = 1 << 24});
 }
 
 /// Everything that can be asked of a trace; decoding on demand may find bytes that loading did not look at.
@@ -93,7 +96,8 @@ void check(std::string_view bytes) {
   try {
     const TracePtr trace = read(bytes, OnError::strict);
     require(trace->load_report().ok(), "a strict load reports nothing");
-    require(write(*trace).size() <= bytes.size() || bytes.starts_with("\x1f\x8b"), "writing adds nothing");
+    const bool as_it_is = io::detect_compression(bytes) == Compression::none && !io::looks_like_json(bytes);
+    require(!as_it_is || write(*trace).size() <= bytes.size(), "writing adds nothing");
     use(*trace);
     feed(trace);
   } catch (const FormatError&) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_et_reader: small ETs with everything that the reader has a branch for."""
+"""Writes the seeds of fuzz_et_reader and fuzz_json_et: small ETs with everything that the readers have a branch for."""
 
 import gzip
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 import chakra_core as cc
 
 FOLDER = Path(__file__).parent / "seeds" / "et_reader"
+JSON_FOLDER = Path(__file__).parent / "seeds" / "json_et"
 
 
 def plain() -> bytes:
@@ -21,7 +22,19 @@ def plain() -> bytes:
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
+    JSON_FOLDER.mkdir(parents=True, exist_ok=True)
     good = plain()
+    cc.save(cc.load(good), JSON_FOLDER / "plain.json")
+    cc.save(cc.load(good), FOLDER / "compressed.et.zst")
+    (JSON_FOLDER / "upstream.json").write_text(
+        '{"workload_graph": [{"Id": 1, "Name": "a", "NodeType": 4, "runtime": 1.5, "data_deps": [], "ctrlDeps": [3]},\n'
+        '{"Id": 2, "NodeType": "COMM_COLL_NODE", "data_deps": [1], "comm_size": 8, "x": {"y": [1, "z"]}, "n": NaN}],\n'
+        '"ngpus": 8, "soc": null}'
+    )
+    (JSON_FOLDER / "damaged.json").write_text(
+        '{"workload_graph": [{"Id": 1 "runtime": "soon"}, {"Name": "lost"}, {"Id": 2, "comm_size": "big"},\n'
+        '{"Id": 2, "attr": [{"name": "x", "int32_val": 5000000000}, {"name": "y", "bytes_list": {"values": ["AA"]}}]},'
+    )
     (FOLDER / "compressed.et").write_bytes(gzip.compress(good[:20], mtime=0) + gzip.compress(good[20:], mtime=0))
     (FOLDER / "unusual.et").write_bytes(
         b"\x00"  # empty metadata

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,21 @@ namespace chakra {
 struct ProcessGroup {
   std::string name;
   std::vector<std::uint32_t> ranks;
+};
+
+/// How many nodes of each kind a rank runs at a time.
+struct SlotCounts {
+  std::uint32_t cpu = 1;
+  std::uint32_t compute = 1;
+  std::uint32_t comm = 1;  ///< collectives, sends and memory accesses; receives wait beside them
+
+  bool operator==(const SlotCounts&) const = default;
+};
+
+/// Where the time of a communication node comes from.
+enum class CommunicationTimes : std::uint8_t {
+  simulated,  ///< what the network takes
+  recorded,   ///< its duration in the trace, on each rank by itself
 };
 
 struct SimulationConfig {
@@ -35,6 +51,11 @@ struct SimulationConfig {
   std::uint32_t num_queues_per_dim = 1;
   bool rendezvous_protocol = false;
   double injection_scale = 1;
+  /// Absent: lanes, which are a slot for each CPU thread and device stream that a trace names, and otherwise
+  /// one for CPU, for compute, for memory, and for the communication of each process group; in parity mode
+  /// one of each count, ASTRA-sim's model, and nothing else is accepted. docs/simulation.md has the rules.
+  std::optional<SlotCounts> slots = {};
+  CommunicationTimes communication = CommunicationTimes::simulated;
 
   /// Keep start and end of every node.
   bool record_nodes = true;
@@ -61,6 +82,9 @@ struct SimulationResult {
   std::vector<std::uint64_t> node_start_ns;
   std::vector<std::uint64_t> node_end_ns;
   std::vector<Resource> node_resource;
+  std::vector<std::uint32_t> node_lane;  ///< indices into `lanes`
+
+  std::vector<std::string> lanes;  ///< what nodes ran on: "thread 1", "stream 7", "comm", ...
 
   std::vector<std::string> warnings;  ///< one line a kind, with its count
   std::uint64_t messages = 0;         ///< messages that were simulated one by one

@@ -29,9 +29,9 @@ class ByteStream {
   virtual std::uint64_t source_size() const noexcept = 0;
 };
 
-/// Opens a plain or gzip file; which it is, its first bytes tell, not its name. Gzip is inflated on a thread of its
-/// own, a few blocks ahead of the reader, unless `own_thread` is false.
-/// Throws ChakraError (cannot open, a directory) and FormatError (a compression that is not supported).
+/// Opens a plain, gzip or zstd file; which it is, its first bytes tell, not its name. Compressed bytes are inflated on
+/// a thread of its own, a few blocks ahead of the reader, unless `own_thread` is false. Throws ChakraError (cannot
+/// open, a directory) and FormatError (zstd in a build without it).
 std::unique_ptr<ByteStream> open_byte_stream(const std::filesystem::path& path, bool own_thread = true);
 
 /// Streams bytes that lie in memory and must stay there as long as the stream; never compressed.

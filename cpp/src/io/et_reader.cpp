@@ -1,150 +1,57 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
-#include "io/gzip.hpp"
+#include "io/codec.hpp"
+#include "io/json_et.hpp"
+#include "io/read_ahead.hpp"
 #include "io/record_frames.hpp"
+#include "io/record_reader.hpp"
 #include "io/record_source.hpp"
+#include "io/streamed_records.hpp"
 #include "parallel/parallel_for.hpp"
-#include "trace/record_arena.hpp"
 #include "trace/trace_assembly.hpp"
 #include "wire/decode.hpp"
+#include "wire/old_schema.hpp"
 
 namespace chakra {
 
 namespace {
 
-using detail::RecordForm;
 using detail::RecordSource;
 using detail::RowBlock;
 
-constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd";
+constexpr const char* empty_file = "the file is empty; an ET begins with a GlobalMetadata record";
 
-std::string hint_for(std::string_view bytes) {
-  const auto first = bytes.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && (bytes[first] == '{' || bytes[first] == '[')) {
-    return " (this looks like JSON, not like an ET file)";
-  }
-  if (bytes.starts_with(zstd_magic)) {
-    return " (this looks like zstd; decompress it first)";
-  }
-  return {};
-}
-
-/// What all parts of reading one ET share.
-struct EtInput {
-  std::string name;
-  OnError on_error;
-  std::string_view bytes;
-
-  bool strict() const noexcept { return on_error == OnError::strict; }
-
-  /// Strict reading ends here; recovery takes note and goes on.
-  void problem(Report& report, ProblemKind kind, std::optional<std::uint64_t> record,
-               std::optional<std::uint64_t> offset, const std::string& text, std::vector<NodeId> nodes = {}) const {
-    if (strict()) {
-      throw FormatError({name, record, offset}, text);
-    }
-    report.add({kind, text, std::move(nodes), record, offset});
-  }
-};
-
-/// Decodes the records of one block.
-class BlockReader {
- public:
-  BlockReader(const EtInput& input, RowBlock& block) : input_(input), block_(block) {}
-
-  void read(const io::FrameBlock& frames) {
-    std::size_t offset = frames.begin;
-    record_ = frames.first_record;
-    for (std::size_t i = 0; i < frames.count; ++i, ++record_) {
-      const wire::Frame frame = wire::read_frame(input_.bytes, offset);
-      read_node(input_.bytes.substr(frame.begin, frame.size), frame.begin);
-      offset = frame.begin + frame.size;
-    }
-  }
-
-  /// Records that recovery had to change; null if there were none.
-  std::shared_ptr<detail::RecordArena> mended() const { return mended_; }
-
- private:
-  void read_node(std::string_view message, std::size_t begin) {
-    try {
-      wire::decode_node(message, node_);
-    } catch (const wire::Malformed& error) {
-      input_.problem(
-          block_.report, ProblemKind::malformed_record, record_, begin + error.offset(),
-          "no Node message: " + std::string(error.what()) + (input_.strict() ? "" : "; the record was dropped"));
-      block_.skip_record();
-      return;
-    }
-    if (node_.problems.empty() && node_.name_is_utf8) {
-      block_.append(node_, message, RecordForm::whole);
-      return;
-    }
-    report_problems(begin);
-    append_mended(message);
-  }
-
-  void report_problems(std::size_t begin) {
-    const std::string node = "node " + std::to_string(node_.id) + ": ";
-    for (const wire::AttributeProblem& found : node_.problems) {
-      const bool is_time = found.offset == 0;
-      input_.problem(block_.report, ProblemKind::attribute_type, record_, begin + found.offset,
-                     node + (is_time ? "" : "attribute ") + std::string(found.name) + " " + found.what +
-                         (input_.strict() ? "" : "; it was dropped"),
-                     {node_.id});
-    }
-    if (!node_.name_is_utf8) {
-      input_.problem(block_.report, ProblemKind::malformed_record, record_, begin,
-                     node + "the name is not UTF-8" + (input_.strict() ? "" : "; bad bytes read as U+FFFD"),
-                     {node_.id});
-    }
-  }
-
-  /// Keeps a node without what was wrong with it, so that it can be written and read again.
-  void append_mended(std::string_view message) {
-    std::string mended;
-    wire::append_mended(mended, message, node_.problems);
-    if (!mended_) {
-      mended_ = std::make_shared<detail::RecordArena>();
-    }
-    const std::string_view stored = mended_->store(mended);
-    wire::decode_node(stored, node_);
-    block_.append(node_, stored, RecordForm::whole);
-  }
-
-  const EtInput& input_;
-  RowBlock& block_;
-  std::uint64_t record_ = 0;
-  wire::DecodedNode node_{};
-  std::shared_ptr<detail::RecordArena> mended_;
-};
-
-/// Reads one ET: finds the records, then decodes blocks of them at the same time.
+/// Reads one ET of records: those of a plain file are found first, then blocks of them decoded at the same time; those
+/// of a compressed file are decoded while it is inflated.
 class EtReader {
  public:
   EtReader(std::string name, const LoadOptions& options)
-      : input_{std::move(name), options.on_error, {}}, options_(options) {}
+      : input_{std::move(name), options.on_error}, options_(options) {
+    assembly_.storage().source = input_.name;
+  }
 
   TracePtr read(std::shared_ptr<const RecordSource> source) {
-    if (io::is_gzip(source->bytes())) {
-      source = inflate(*source);
-    }
-    input_.bytes = source->bytes();
-    detail::TraceStorage& storage = assembly_.storage();
-    storage.source = input_.name;
-    storage.sources.push_back(std::move(source));
+    const std::string_view bytes = source->bytes();
+    assembly_.storage().sources.push_back(std::move(source));
     if (options_.progress != nullptr) {
-      options_.progress->total = input_.bytes.size();
+      options_.progress->total = bytes.size();
     }
-    read_records();
+    read_plain(bytes);
+    return assembly_.finish(options_.on_error, options_.threads);
+  }
+
+  TracePtr read(std::unique_ptr<io::ReadAhead> chunks) {
+    io::StreamedRecords records(std::move(chunks));
+    read_streamed(records);
+    records.source()->close();
+    assembly_.storage().sources.push_back(records.source());
     return assembly_.finish(options_.on_error, options_.threads);
   }
 
@@ -154,91 +61,193 @@ class EtReader {
     input_.problem(assembly_.storage().load_report, kind, record, offset, text);
   }
 
-  std::shared_ptr<const RecordSource> inflate(const RecordSource& compressed) {
-    io::Inflated inflated = io::inflate_all(compressed.bytes());
-    if (!inflated.problem.empty()) {
-      problem(ProblemKind::truncated_file, std::nullopt, std::nullopt, inflated.problem);
+  void read_plain(std::string_view bytes) {
+    if (bytes.empty()) {
+      return problem(ProblemKind::truncated_file, 0, 0, empty_file);
     }
-    return io::make_record_source(std::move(inflated.bytes));
-  }
-
-  void read_records() {
-    if (input_.bytes.empty()) {
-      problem(ProblemKind::truncated_file, 0, 0, "the file is empty; an ET begins with a GlobalMetadata record");
+    wire::Frame first{};
+    try {
+      first = wire::read_frame(bytes, 0);
+    } catch (const wire::Malformed& error) {
+      return report_bad_frame(0, 0, error.what(), bytes.size());
+    }
+    const std::size_t nodes_begin = first.begin + first.size;
+    const io::RecordFrames frames = io::find_records(bytes, nodes_begin, 1);
+    if (!read_metadata(bytes.substr(first.begin, first.size), first.begin) ||
+        (frames.count > 0 && !check_first_node(bytes, nodes_begin))) {
       return;
     }
-    const std::size_t nodes_begin = read_metadata();
-    if (nodes_begin == 0) {
-      return;
-    }
-    const io::RecordFrames frames = io::find_records(input_.bytes, nodes_begin, 1);
     if (options_.progress != nullptr) {
       options_.progress->done = nodes_begin;
     }
     assembly_.split(frames.count, io::block_records);
     parallel_for(frames.blocks.size(), options_.threads,
-                 [&](std::size_t number) { read_block(frames.blocks[number], assembly_.block(number)); });
+                 [&](std::size_t number) { read_block(bytes, frames.blocks[number], assembly_.block(number)); });
     // Only now, so that a problem in an earlier record is told first.
     if (!frames.problem.empty()) {
-      report_bad_frame(1 + frames.count, frames.end, frames.problem);
+      report_bad_frame(1 + frames.count, frames.end, frames.problem, bytes.size() - frames.end);
     }
   }
 
-  void read_block(const io::FrameBlock& frames, RowBlock& block) {
-    BlockReader reader(input_, block);
-    reader.read(frames);
+  void read_block(std::string_view bytes, const io::FrameBlock& frames, RowBlock& block) {
+    io::RecordReader reader(input_, block);
+    std::size_t offset = frames.begin;
+    for (std::size_t i = 0; i < frames.count; ++i) {
+      const wire::Frame frame = wire::read_frame(bytes, offset);
+      reader.read(bytes.substr(frame.begin, frame.size), frames.first_record + i, frame.begin);
+      offset = frame.begin + frame.size;
+    }
+    keep_mended(reader);
+    if (options_.progress != nullptr) {
+      options_.progress->done += frames.size;
+      look_at_cancel();
+    }
+  }
+
+  void keep_mended(const io::RecordReader& reader) {
     if (auto mended = reader.mended()) {
       const std::lock_guard lock(mutex_);
       assembly_.storage().sources.push_back(std::move(mended));
     }
-    if (options_.progress != nullptr) {
-      options_.progress->done += frames.size;
-      if (options_.progress->cancel) {
-        throw Cancelled();
+  }
+
+  void look_at_cancel() const {
+    if (options_.progress->cancel) {
+      throw Cancelled();
+    }
+  }
+
+  void read_streamed(io::StreamedRecords& records) {
+    std::uint64_t number = 0;
+    try {
+      const auto metadata = records.next();
+      if (!metadata) {
+        return problem(ProblemKind::truncated_file, 0, 0, empty_file);
+      }
+      number = 1;
+      if (read_metadata(metadata->message, metadata->begin)) {
+        read_streamed_nodes(records, number);
+      }
+    } catch (const wire::Malformed& error) {
+      report_bad_frame(number, records.position(), error.what(), records.left());
+    } catch (const FormatError& error) {
+      if (input_.strict()) {
+        throw;
+      }
+      assembly_.storage().load_report.add(
+          {ProblemKind::truncated_file, error.what(), {}, error.location().record, error.location().offset});
+      if (records.left() > 0) {
+        report_bad_frame(number, records.position(), "the data ends inside this record", records.left());
       }
     }
   }
 
-  void report_bad_frame(std::uint64_t record, std::size_t offset, const std::string& what) {
-    const std::string lost = std::to_string(input_.bytes.size() - offset) + " bytes are left";
-    problem(ProblemKind::truncated_file, record, offset, what + "; " + lost + hint_for(input_.bytes));
+  void read_streamed_nodes(io::StreamedRecords& records, std::uint64_t& number) {
+    auto record = records.next();
+    if (record && !check_old_schema(record->message, record->begin, number)) {
+      return;
+    }
+    if (!record) {
+      return watch(records);
+    }
+    io::RecordReader reader(input_, assembly_.add_block(io::block_records));
+    try {
+      for (; record; record = records.next()) {
+        reader.read(record->message, number, record->begin);
+        if (number++ % io::block_records == 0) {
+          reader.go_on_in(assembly_.add_block(io::block_records));
+          watch(records);
+        }
+      }
+    } catch (...) {
+      keep_mended(reader);
+      throw;
+    }
+    keep_mended(reader);
+    watch(records);
   }
 
-  /// Returns where the nodes begin; 0 if not even the first record is whole.
-  std::size_t read_metadata() {
-    wire::Frame frame{};
-    try {
-      frame = wire::read_frame(input_.bytes, 0);
-    } catch (const wire::Malformed& error) {
-      report_bad_frame(0, 0, error.what());
-      return 0;
+  void watch(const io::StreamedRecords& records) const {
+    if (options_.progress != nullptr) {
+      options_.progress->total = records.chunks().source_size();
+      options_.progress->done = records.chunks().source_position();
+      look_at_cancel();
     }
-    const std::string_view message = input_.bytes.substr(frame.begin, frame.size);
+  }
+
+  void report_bad_frame(std::uint64_t record, std::uint64_t offset, const std::string& what, std::uint64_t left) {
+    problem(ProblemKind::truncated_file, record, offset,
+            what + (left > 0 ? "; " + std::to_string(left) + " bytes are left" : ""));
+  }
+
+  /// Returns whether nodes may follow.
+  bool read_metadata(std::string_view message, std::uint64_t begin) {
+    if (!check_old_schema(message, begin, 0)) {
+      return false;
+    }
     try {
       assembly_.storage().metadata = wire::decode_metadata(message);
       assembly_.storage().metadata_record = message;
     } catch (const wire::Malformed& error) {
-      problem(ProblemKind::malformed_record, 0, frame.begin + error.offset(),
-              "the metadata record holds " + std::string(error.what()) + hint_for(input_.bytes));
+      problem(ProblemKind::malformed_record, 0, begin + error.offset(),
+              "the metadata record holds " + std::string(error.what()));
     }
-    return frame.begin + frame.size;
+    return true;
   }
 
-  EtInput input_;
+  bool check_first_node(std::string_view bytes, std::size_t offset) {
+    const wire::Frame frame = wire::read_frame(bytes, offset);
+    return check_old_schema(bytes.substr(frame.begin, frame.size), frame.begin, 1);
+  }
+
+  /// Fields of older schemas would be read as something else, so nothing of such a file is read at all.
+  bool check_old_schema(std::string_view message, std::uint64_t begin, std::uint64_t record) {
+    const std::string_view known = wire::recognise_old_schema(message, record == 0);
+    if (!known.empty()) {
+      problem(ProblemKind::malformed_record, record, begin,
+              std::string(known) + "; convert it with the chakra tools of its time, or trace anew");
+    }
+    return known.empty();
+  }
+
+  io::EtInput input_;
   const LoadOptions& options_;
   detail::TraceAssembly assembly_;
   std::mutex mutex_;
 };
 
+TracePtr read_any(const std::string& name, const LoadOptions& options, std::shared_ptr<const RecordSource> source) {
+  const std::string_view bytes = source->bytes();
+  const Compression compression = io::detect_compression(bytes);
+  if (compression == Compression::none) {
+    if (io::looks_like_json(bytes)) {
+      return io::read_json_et(*io::make_memory_stream(bytes), name, options);
+    }
+    return EtReader(name, options).read(std::move(source));
+  }
+  auto chunks = std::make_unique<io::ReadAhead>(
+      io::make_inflating_stream(io::make_memory_stream(bytes), compression, name), name, options.max_inflated_bytes);
+  if (io::looks_like_json(chunks->peek())) {
+    return io::read_json_et(*io::make_read_ahead_stream(std::move(chunks)), name, options);
+  }
+  return EtReader(name, options).read(std::move(chunks));
+}
+
 }  // namespace
 
 TracePtr load(const std::filesystem::path& path, const LoadOptions& options) {
-  return EtReader(path.string(), options).read(io::open_record_source(path));
+  return read_any(path.string(), options, io::open_record_source(path));
 }
 
-TracePtr load_bytes(std::span<const std::byte> bytes, const std::string& name, const LoadOptions& options) {
-  std::string copy(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return EtReader(name, options).read(io::make_record_source(std::move(copy)));
+TracePtr load_bytes(std::span<const std::byte> bytes, const std::string& name, const LoadOptions& options,
+                    std::shared_ptr<const void> owner) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  // What is compressed, or JSON, is only looked at while it is read.
+  const bool used_in_place =
+      owner != nullptr || io::detect_compression(text) != Compression::none || io::looks_like_json(text);
+  return read_any(
+      name, options,
+      used_in_place ? io::make_record_source(text, std::move(owner)) : io::make_record_source(std::string(text)));
 }
 
 }  // namespace chakra

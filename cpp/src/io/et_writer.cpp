@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
+#include "io/codec.hpp"
+#include "io/json_et.hpp"
 #include "io/output_file.hpp"
 #include "trace/trace_storage.hpp"
 #include "wire/encode.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra {
 
@@ -13,18 +18,21 @@ namespace {
 
 constexpr std::size_t write_size = 1 << 20;
 
-int gzip_level(const std::filesystem::path& path, const SaveOptions& options) {
-  if (!options.compression && path.extension() == ".zst") {
-    throw ChakraError(path.string() + ": zstd cannot be written; use .gz, or give the compression");
+/// Versions whose nodes have other fields than those written here.
+constexpr std::array<std::string_view, 3> old_versions = {"0.0.1", "0.0.2", "0.0.3"};
+
+void check_version(const std::string& version) {
+  if (std::find(old_versions.begin(), old_versions.end(), version) != old_versions.end()) {
+    throw ChakraError("schema " + version + " cannot be written: its nodes have other fields; the oldest is 0.0.4");
   }
-  const bool gzip = options.compression ? *options.compression == Compression::gzip : io::has_gzip_name(path);
-  if (!gzip) {
-    return 0;
+  if (!wire::is_utf8(version)) {
+    throw ChakraError("the schema version is not UTF-8, which protobuf demands of a string");
   }
-  if (options.level < 1 || options.level > 9) {
-    throw ChakraError("gzip level " + std::to_string(options.level) + " is not in 1 to 9");
-  }
-  return options.level;
+}
+
+EtForm form_of(const std::filesystem::path& path, const SaveOptions& options) {
+  const bool json_name = io::without_compression_suffix(path).extension() == ".json";
+  return options.form.value_or(json_name ? EtForm::json : EtForm::records);
 }
 
 void append_record(std::string& buffer, const Trace& trace, NodeIndex row) {
@@ -40,16 +48,13 @@ void append_record(std::string& buffer, const Trace& trace, NodeIndex row) {
   buffer.append(message);
 }
 
-}  // namespace
-
-void save(const Trace& trace, const std::filesystem::path& path, const SaveOptions& options) {
-  io::OutputFile file(path, gzip_level(path, options));
-  if (options.progress != nullptr) {
-    options.progress->total = trace.size();
-  }
+void write_records(const Trace& trace, io::OutputFile& file, const SaveOptions& options) {
   std::string buffer;
-  wire::append_frame(buffer, trace.metadata_record().size());
-  buffer.append(trace.metadata_record());
+  const std::string metadata = options.schema_version
+                                   ? wire::with_version(trace.metadata_record(), *options.schema_version)
+                                   : std::string(trace.metadata_record());
+  wire::append_frame(buffer, metadata.size());
+  buffer.append(metadata);
   for (NodeIndex row = 0; row < trace.size(); ++row) {
     append_record(buffer, trace, row);
     if (buffer.size() >= write_size) {
@@ -64,6 +69,24 @@ void save(const Trace& trace, const std::filesystem::path& path, const SaveOptio
     }
   }
   file.write(buffer);
+}
+
+}  // namespace
+
+void save(const Trace& trace, const std::filesystem::path& path, const SaveOptions& options) {
+  if (options.schema_version) {
+    check_version(*options.schema_version);
+  }
+  io::OutputFile file(path, io::choose_encoding(path, options.compression, options.level));
+  if (options.progress != nullptr) {
+    options.progress->total = trace.size();
+  }
+  if (form_of(path, options) == EtForm::json) {
+    io::write_json_et(trace, options.schema_version.value_or(trace.metadata().version), options.progress,
+                      [&](std::string_view text) { file.write(text); });
+  } else {
+    write_records(trace, file, options);
+  }
   file.commit();
   if (options.progress != nullptr) {
     options.progress->done = trace.size();

@@ -1,87 +1,135 @@
 // SPDX-License-Identifier: MIT
-#include "io/gzip.hpp"
-
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <memory>
 #include <new>
+#include <utility>
 
 #include <zlib.h>
+
+#include "chakra_core/errors.hpp"
+#include "io/codec.hpp"
+#include "io/inflating_stream.hpp"
 
 namespace chakra::io {
 
 namespace {
 
 constexpr int gzip_only = 15 + 16;  // window bits, plus zlib's code for "gzip header and trailer"
-constexpr std::size_t output_step = 1 << 20;
-
-class InflateStream {
- public:
-  InflateStream() {
-    if (inflateInit2(&stream, gzip_only) != Z_OK) {
-      throw std::bad_alloc();
-    }
-  }
-  ~InflateStream() { inflateEnd(&stream); }
-  InflateStream(const InflateStream&) = delete;
-  InflateStream& operator=(const InflateStream&) = delete;
-
-  z_stream stream{};
-};
 
 /// zlib counts in unsigned int; longer input is given in pieces.
 uInt piece(std::size_t left) noexcept {
   return static_cast<uInt>(std::min<std::size_t>(left, std::numeric_limits<uInt>::max()));
 }
 
-}  // namespace
+/// zlib's interface predates const, but it only reads the input.
+Bytef* input_pointer(const void* bytes) noexcept { return static_cast<Bytef*>(const_cast<void*>(bytes)); }
 
-bool is_gzip(std::string_view bytes) noexcept { return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b'; }
-
-Inflated inflate_all(std::string_view compressed) {
-  Inflated result;
-  InflateStream inflater;
-  z_stream& stream = inflater.stream;
-  std::size_t taken = 0;
-  std::size_t written = 0;
-  const auto at = [&] { return " at byte offset " + std::to_string(taken) + " of the compressed file"; };
-  while (true) {
-    if (result.bytes.size() - written < output_step) {
-      result.bytes.resize(std::max(written + output_step, result.bytes.size() * 2));
-    }
-    // zlib's interface predates const, but it only reads the input.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data() + taken));
-    stream.avail_in = piece(compressed.size() - taken);
-    stream.next_out = reinterpret_cast<Bytef*>(result.bytes.data() + written);
-    stream.avail_out = piece(result.bytes.size() - written);
-    const uInt in_before = stream.avail_in;
-    const uInt out_before = stream.avail_out;
-    const int status = inflate(&stream, Z_NO_FLUSH);
-    taken += in_before - stream.avail_in;
-    written += out_before - stream.avail_out;
-    if (status == Z_STREAM_END) {
-      if (taken == compressed.size()) {
-        break;
-      }
-      if (compressed.find_first_not_of('\0', taken) == std::string_view::npos) {
-        break;  // padding to a block size, which gzip(1) and Python's gzip skip too
-      }
-      if (!is_gzip(compressed.substr(taken))) {
-        result.problem = "bytes that are no gzip member follow" + at();
-        break;
-      }
-      inflateReset(&stream);
-    } else if (status == Z_BUF_ERROR || (status == Z_OK && taken == compressed.size() && stream.avail_out != 0)) {
-      result.problem = "the gzip stream is cut off" + at();
-      break;
-    } else if (status != Z_OK) {
-      result.problem = "the gzip stream is damaged" + at();
-      break;
+/// Inflates one gzip member after the other.
+class GzipStream final : public InflatingStream {
+ public:
+  GzipStream(std::unique_ptr<ByteStream> compressed, std::string name)
+      : InflatingStream(std::move(compressed), std::move(name)) {
+    if (inflateInit2(&inflate_, gzip_only) != Z_OK) {
+      throw std::bad_alloc();
     }
   }
-  result.bytes.resize(written);
-  result.bytes.shrink_to_fit();
-  return result;
+  ~GzipStream() override { inflateEnd(&inflate_); }
+
+ protected:
+  Step step(std::span<const std::byte> input, std::span<std::byte> into) override {
+    if (between_members_) {
+      return {start_member(input), 0};
+    }
+    inflate_.next_in = input_pointer(input.data());
+    inflate_.avail_in = piece(input.size());
+    inflate_.next_out = reinterpret_cast<Bytef*>(into.data());
+    inflate_.avail_out = piece(into.size());
+    const uInt room = inflate_.avail_out;
+    const uInt there = inflate_.avail_in;
+    const int status = inflate(&inflate_, Z_NO_FLUSH);
+    const Step done{there - inflate_.avail_in, room - inflate_.avail_out};
+    if (status == Z_STREAM_END) {
+      between_members_ = true;
+    } else if (status != Z_OK && status != Z_BUF_ERROR && done.produced == 0) {
+      // With something produced, that is handed out first; the next step fails again.
+      fail(std::string("the gzip data is damaged (") + (inflate_.msg != nullptr ? inflate_.msg : "inflate") + ")",
+           done.taken);
+    } else if (input.empty() && done.produced == 0) {
+      fail("the gzip data ends in the middle; the file is truncated");
+    }
+    return done;
+  }
+
+ private:
+  /// Looks for another member. Zero bytes may pad the end, as tape and copy tools do; anything else is an error.
+  std::size_t start_member(std::span<const std::byte> input) {
+    if (input.empty()) {
+      end_of_data();
+      return 0;
+    }
+    const auto next = std::find_if(input.begin(), input.end(), [](std::byte byte) { return byte != std::byte{0}; });
+    const auto zeros = static_cast<std::size_t>(next - input.begin());
+    if (next != input.end()) {
+      if (*next != std::byte{0x1F}) {
+        fail("bytes that are not gzip follow the end of the gzip data", zeros);
+      }
+      inflateReset(&inflate_);
+      between_members_ = false;
+    }
+    return zeros;
+  }
+
+  z_stream inflate_{};
+  bool between_members_ = false;
+};
+
+class GzipCompressor final : public Compressor {
+ public:
+  GzipCompressor(int level, Put put) : put_(std::move(put)) {
+    constexpr int memory_level = 8;
+    if (deflateInit2(&stream_, level, Z_DEFLATED, gzip_only, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~GzipCompressor() override { deflateEnd(&stream_); }
+
+  void write(std::string_view bytes) override {
+    constexpr std::size_t largest_piece = std::size_t{1} << 30;
+    while (!bytes.empty()) {
+      const std::string_view part = bytes.substr(0, largest_piece);
+      run(part, Z_NO_FLUSH);
+      bytes.remove_prefix(part.size());
+    }
+  }
+  void finish() override { run({}, Z_FINISH); }
+
+ private:
+  void run(std::string_view part, int flush) {
+    stream_.next_in = input_pointer(part.data());
+    stream_.avail_in = static_cast<uInt>(part.size());
+    int status = Z_OK;
+    do {
+      stream_.next_out = buffer_.data();
+      stream_.avail_out = static_cast<uInt>(buffer_.size());
+      status = deflate(&stream_, flush);
+      put_({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() - stream_.avail_out});
+    } while (stream_.avail_out == 0 || (flush == Z_FINISH && status == Z_OK));
+  }
+
+  Put put_;
+  z_stream stream_{};
+  std::array<Bytef, 1 << 16> buffer_{};
+};
+
+}  // namespace
+
+std::unique_ptr<ByteStream> make_gzip_stream(std::unique_ptr<ByteStream> compressed, std::string name) {
+  return std::make_unique<GzipStream>(std::move(compressed), std::move(name));
+}
+
+std::unique_ptr<Compressor> make_gzip_compressor(int level, Compressor::Put put) {
+  return std::make_unique<GzipCompressor>(level, std::move(put));
 }
 
 }  // namespace chakra::io

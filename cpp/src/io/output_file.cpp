@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/output_file.hpp"
 
-#include <array>
 #include <cerrno>
-#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -11,53 +9,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "chakra_core/errors.hpp"
 
 namespace chakra::io {
-
-class OutputFile::Deflater {
- public:
-  Deflater(OutputFile& file, int level) : file_(file) {
-    constexpr int gzip_format = 15 + 16;
-    constexpr int memory_level = 8;
-    if (deflateInit2(&stream_, level, Z_DEFLATED, gzip_format, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
-      throw std::bad_alloc();
-    }
-  }
-  ~Deflater() { deflateEnd(&stream_); }
-  Deflater(const Deflater&) = delete;
-  Deflater& operator=(const Deflater&) = delete;
-
-  void write(std::string_view bytes) {
-    constexpr std::size_t largest_piece = std::size_t{1} << 30;
-    while (!bytes.empty()) {
-      const std::string_view piece = bytes.substr(0, largest_piece);
-      run(piece, Z_NO_FLUSH);
-      bytes.remove_prefix(piece.size());
-    }
-  }
-  void finish() { run({}, Z_FINISH); }
-
- private:
-  void run(std::string_view piece, int flush) {
-    // zlib's interface predates const, but it only reads the input.
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
-    stream_.avail_in = static_cast<uInt>(piece.size());
-    int status = Z_OK;
-    do {
-      stream_.next_out = buffer_.data();
-      stream_.avail_out = static_cast<uInt>(buffer_.size());
-      status = deflate(&stream_, flush);
-      file_.put({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() - stream_.avail_out});
-    } while (stream_.avail_out == 0 || (flush == Z_FINISH && status == Z_OK));
-  }
-
-  OutputFile& file_;
-  z_stream stream_{};
-  std::array<Bytef, 1 << 16> buffer_{};
-};
 
 namespace {
 
@@ -112,10 +67,9 @@ std::FILE* create_beside(const fs::path& path, fs::path& temporary) {
 
 }  // namespace
 
-OutputFile::OutputFile(fs::path path, int gzip_level) : path_(follow_links(std::move(path))) {
-  if (gzip_level > 0) {
-    deflater_ = std::make_unique<Deflater>(*this, gzip_level);
-  }
+OutputFile::OutputFile(fs::path path, const Encoding& encoding)
+    : path_(follow_links(std::move(path))),
+      compressor_(make_compressor(encoding, [this](std::string_view bytes) { put(bytes); })) {
   if (is_replaceable(path_)) {
     file_ = create_beside(path_, temporary_);
   } else if ((file_ = open_stream(path_, 0)) == nullptr) {
@@ -140,16 +94,16 @@ void OutputFile::put(std::string_view bytes) {
 }
 
 void OutputFile::write(std::string_view bytes) {
-  if (deflater_) {
-    deflater_->write(bytes);
+  if (compressor_) {
+    compressor_->write(bytes);
   } else {
     put(bytes);
   }
 }
 
 void OutputFile::commit() {
-  if (deflater_) {
-    deflater_->finish();
+  if (compressor_) {
+    compressor_->finish();
   }
   // Closing can fail where writing did not, on a network file system for one.
   if (std::fclose(std::exchange(file_, nullptr)) != 0) {
@@ -165,7 +119,5 @@ void OutputFile::commit() {
   }
   temporary_.clear();
 }
-
-bool has_gzip_name(const std::filesystem::path& path) { return path.extension() == ".gz"; }
 
 }  // namespace chakra::io

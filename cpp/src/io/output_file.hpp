@@ -7,16 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "io/codec.hpp"
+
 namespace chakra::io {
 
 /// A file that appears under its name only when it is complete: written to a temporary file beside it
-/// and renamed by commit(). Without commit() nothing is left behind. Optionally gzip-compressed
-/// (without time or name in the header, so that equal content gives equal bytes). A link stays a link to the file
-/// that is written; a device or pipe is written directly.
+/// and renamed by commit(). Without commit() nothing is left behind. Optionally compressed. A link stays a link to the
+/// file that is written; a device or pipe is written directly.
 class OutputFile {
  public:
-  /// `gzip_level` 0 writes plain bytes. Throws IoError.
-  explicit OutputFile(std::filesystem::path path, int gzip_level = 0);
+  /// Throws IoError.
+  explicit OutputFile(std::filesystem::path path, const Encoding& encoding = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -26,16 +27,12 @@ class OutputFile {
   void commit();
 
  private:
-  class Deflater;
   void put(std::string_view bytes);
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;  ///< empty when the target is written directly, and after commit()
   std::FILE* file_ = nullptr;
-  std::unique_ptr<Deflater> deflater_;
+  std::unique_ptr<Compressor> compressor_;
 };
-
-/// The name ends in ".gz".
-bool has_gzip_name(const std::filesystem::path& path);
 
 }  // namespace chakra::io

@@ -26,6 +26,17 @@ class OwnedBytes final : public detail::RecordSource {
   std::string bytes_;
 };
 
+class BorrowedBytes final : public detail::RecordSource {
+ public:
+  BorrowedBytes(std::string_view bytes, std::shared_ptr<const void> owner) : bytes_(bytes), owner_(std::move(owner)) {}
+  std::string_view bytes() const noexcept override { return bytes_; }
+  std::size_t memory_bytes() const noexcept override { return 0; }
+
+ private:
+  std::string_view bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
 class MappedFile final : public detail::RecordSource {
  public:
   MappedFile(void* address, std::size_t size) : address_(address), size_(size) {}
@@ -79,6 +90,11 @@ std::string read_whole(const FileDescriptor& file, const std::filesystem::path& 
 
 std::shared_ptr<const detail::RecordSource> make_record_source(std::string bytes) {
   return std::make_shared<OwnedBytes>(std::move(bytes));
+}
+
+std::shared_ptr<const detail::RecordSource> make_record_source(std::string_view bytes,
+                                                               std::shared_ptr<const void> owner) {
+  return std::make_shared<BorrowedBytes>(bytes, std::move(owner));
 }
 
 std::shared_ptr<const detail::RecordSource> open_record_source(const std::filesystem::path& path) {

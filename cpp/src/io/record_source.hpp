@@ -15,6 +15,10 @@ namespace chakra::io {
 /// Throws IoError.
 std::shared_ptr<const detail::RecordSource> open_record_source(const std::filesystem::path& path);
 
+/// Bytes that lie in memory and stay there, unchanged, as long as their owner lives.
+std::shared_ptr<const detail::RecordSource> make_record_source(std::string_view bytes,
+                                                               std::shared_ptr<const void> owner);
+
 /// Bytes held in memory.
 std::shared_ptr<const detail::RecordSource> make_record_source(std::string bytes);
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "io/json_records.hpp"
 #include "pytorch/json_fields.hpp"
-#include "pytorch/json_records.hpp"
 #include "pytorch/process_groups.hpp"
 
 namespace chakra::pytorch {
@@ -524,7 +524,7 @@ class DeviceReader {
   std::uint32_t last_thread_ = 0;
 };
 
-RecordFormat device_format() {
+io::RecordFormat device_format() {
   return {
       .list = "traceEvents",
       .record = "event",
@@ -555,7 +555,7 @@ DeviceTrace read_device_trace(io::ByteStream& stream, const std::string& name, c
   trace.path = name;
   io::JsonScanner scanner(stream, name, scanner_options);
   DeviceReader reader(scanner, trace);
-  JsonRecords records(stream, scanner, device_format(), trace.report, options.progress);
+  io::JsonRecords records(stream, scanner, device_format(), note_in(trace.report), options.progress);
   records.read([&](io::JsonScanner&) { reader.read_event(); },
                [&](io::JsonScanner&, std::string_view key) { reader.read_member(key); });
   return trace;

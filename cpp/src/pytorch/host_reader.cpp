@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "chakra_core/errors.hpp"
+#include "io/json_records.hpp"
 #include "io/python_repr.hpp"
 #include "pytorch/json_fields.hpp"
-#include "pytorch/json_records.hpp"
 
 namespace chakra::pytorch {
 
@@ -282,12 +282,12 @@ class HostReader {
   std::string text_;
 };
 
-RecordFormat host_format() {
+io::RecordFormat host_format() {
   return {
       .list = "nodes",
       .record = "node",
       .first_key = "id",
-      .ambiguous_key = "name",  // attributes start with it; see JsonRecords::clear_ambiguous_key()
+      .ambiguous_key = "name",  // attributes start with it; see io::JsonRecords::clear_ambiguous_key()
       .after_keys = {"finish_ts", "schema", "pid", "time", "start_ts"},
       .foreign_keys = {"traceEvents"},
       .foreign_problem =
@@ -311,7 +311,7 @@ HostTrace read_host_trace(io::ByteStream& stream, const std::string& name, const
   trace.path = name;
   io::JsonScanner scanner(stream, name, scanner_options);
   HostReader reader(scanner, trace);
-  JsonRecords records(stream, scanner, host_format(), trace.report, options.progress);
+  io::JsonRecords records(stream, scanner, host_format(), note_in(trace.report), options.progress);
   records.read([&](io::JsonScanner&) { reader.read_node(); },
                [&](io::JsonScanner&, std::string_view key) {
                  reader.read_member(key);

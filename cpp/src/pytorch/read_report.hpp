@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,15 @@ struct ReadReport {
     entries.push_back({std::string(what), count, std::string(where)});
   }
 };
+
+/// "byte 1234", as a ReadReport has it.
+inline std::string place_text(std::uint64_t offset) { return "byte " + std::to_string(offset); }
+
+/// Takes what reading of records finds into the report.
+inline auto note_in(ReadReport& report) {
+  return [&report](std::string_view what, std::optional<std::uint64_t> offset, std::uint64_t count) {
+    report.add(what, offset ? place_text(*offset) : std::string(), count);
+  };
+}
 
 }  // namespace chakra::pytorch

@@ -66,8 +66,8 @@ CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTa
   const std::size_t ranks = config.network.npus();
   const std::uint32_t active = config.system.active_chunks_per_dimension;
   slots_ = active / config.num_queues_per_dim + (active % config.num_queues_per_dim != 0 ? 1 : 0);
-  queues_.resize(ranks * dimensions_ * config.num_queues_per_dim);
   if (config.parity) {
+    queues_.resize(ranks * dimensions_ * config.num_queues_per_dim);
     pointers_.resize(ranks * dimensions_ * 3);
     trees_.resize(ranks * dimensions_ * 4);
     created_.resize(ranks);
@@ -91,7 +91,7 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   } else if (node.size < groups_[node.group].size() && node.type != CollectiveType::barrier) {
     ++tiny_;
   }
-  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, 0});
+  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, position, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     const std::uint64_t tag = config_.parity ? parity_tag(node, position) : numbering.tag + c * tags_per_chunk;
     create_chunk(node, req, sizes[c], run, numbering.first_chunk + c, tag);
@@ -138,7 +138,11 @@ CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
 CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, std::uint32_t position,
                                                    std::uint64_t chunks) {
   GroupState& state = group_states_[node.group];
-  if (state.issued.empty()) state.issued.resize(groups_[node.group].size());
+  if (state.issued.empty()) {
+    const std::size_t members = groups_[node.group].size();
+    state.issued.resize(members);
+    state.queues.resize(members * dimensions_ * config_.num_queues_per_dim);
+  }
   const std::uint64_t number = state.issued[position]++;
   if (number == state.closed + state.open.size()) {
     state.open.push_back({node, std::string(node.involved_dims.value_or("all")), state.chunks, chunks, next_tag_, 0});
@@ -238,7 +242,10 @@ std::uint32_t CollectiveRunner::next_in_half(const Chunk& chunk, const Phase& ph
 // ---- queues
 
 CollectiveRunner::Queue& CollectiveRunner::queue(const Chunk& chunk, const Phase& phase) noexcept {
-  return queues_[(chunk.rank * dimensions_ + phase.dimension) * config_.num_queues_per_dim + phase.queue];
+  const Run& run = runs_[chunk.collective];
+  std::vector<Queue>& queues = config_.parity ? queues_ : group_states_[run.group].queues;
+  const std::size_t member = config_.parity ? run.rank : run.position;
+  return queues[(member * dimensions_ + phase.dimension) * config_.num_queues_per_dim + phase.queue];
 }
 
 void CollectiveRunner::enqueue(std::uint32_t index) {

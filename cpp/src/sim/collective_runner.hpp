@@ -70,6 +70,7 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t rank;
     NodeIndex row;
     std::uint32_t group;
+    std::uint32_t position;  ///< of the rank in the group
     std::uint32_t chunks_left;
   };
   struct Queue {
@@ -91,6 +92,8 @@ class CollectiveRunner final : public PhaseListener {
     std::deque<Agreement> open;         ///< from collective number `closed` on
     std::uint64_t closed = 0;
     std::uint64_t chunks = 0;
+    /// Position, dimension, queue. Those of other groups are apart: their order may differ from rank to rank.
+    std::vector<Queue> queues;
   };
   struct Numbering {
     std::uint64_t first_chunk = 0;
@@ -121,7 +124,7 @@ class CollectiveRunner final : public PhaseListener {
   std::size_t dimensions_;
   std::uint32_t slots_;  ///< running chunks a queue
   SlotPool<Run> runs_;
-  std::vector<Queue> queues_;            ///< rank, dimension, queue
+  std::vector<Queue> queues_;            ///< parity: rank, dimension, queue; for all groups
   std::vector<std::uint32_t> pointers_;  ///< parity: rank, dimension, half
   std::vector<std::uint8_t> trees_;      ///< parity: rank, implementation list, dimension; the next tree
   std::vector<std::uint64_t> created_;   ///< parity: chunks of each rank

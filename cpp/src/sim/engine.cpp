@@ -81,6 +81,7 @@ void Engine::add_warnings() {
   add(collectives_.tiny_collectives(), "collectives have fewer bytes than their group has ranks");
   add(collectives_.substituted_phases(),
       "phases of chunks ran as ring, because halvingDoubling needs a power of two of members");
+  add(nodes_.untimed_communication(), "communication nodes have no recorded time and took none");
   std::uint64_t unreceived = 0;
   for (const Mailbox::Waiting& waiting : transport_.mailbox().unmatched()) unreceived += waiting.entries.size();
   add(unreceived, "messages were sent and never received");

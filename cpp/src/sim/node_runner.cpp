@@ -2,7 +2,6 @@
 #include "sim/node_runner.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "chakra_core/errors.hpp"
 
@@ -15,17 +14,10 @@ constexpr std::int64_t parity_tag_range = 500'000'000;
 /// User tags keep below the bits that mark collectives and control messages.
 constexpr std::uint64_t user_tag_mask = (std::uint64_t{1} << 61) - 1;
 
-bool is_memory(NodeType type) { return type == NodeType::mem_load || type == NodeType::mem_store; }
-
-/// Neither computation, memory access nor communication: nothing to be done.
-bool is_empty(NodeType type) { return !is_memory(type) && !is_communication(type) && type != NodeType::comp; }
-
 bool is_known_to_astra_sim(CollectiveType type) {
   return type == CollectiveType::all_reduce || type == CollectiveType::all_gather ||
          type == CollectiveType::reduce_scatter || type == CollectiveType::all_to_all;
 }
-
-constexpr auto later_id = std::greater<>{};
 
 }  // namespace
 
@@ -40,11 +32,12 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
       collectives_(collectives),
       result_(result),
       progress_(progress),
-      memory_(config.memory, config.network.npus()) {
+      memory_(config.memory, config.network.npus()),
+      plans_(traces, config, groups) {
   std::size_t nodes = 0;
   ranks_.reserve(traces.size());
   for (const TracePtr& trace : traces) {
-    ranks_.emplace_back(trace).first_node = nodes;
+    ranks_.emplace_back(trace, plans_.of(trace)).first_node = nodes;
     nodes += trace->size();
   }
   if (progress != nullptr) progress->total = nodes;
@@ -52,32 +45,10 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
   result.node_start_ns.resize(nodes);
   result.node_end_ns.resize(nodes);
   result.node_resource.resize(nodes);
+  result.node_lane.resize(nodes);
+  result.lanes = plans_.names();
   // A node that never completes keeps this mark.
   result.node_row.assign(nodes, ~NodeIndex{0});
-}
-
-bool NodeRunner::Rank::is_through() const noexcept {
-  return running_count == 0 && std::all_of(ready.begin(), ready.end(), [](const auto& heap) { return heap.empty(); });
-}
-
-// ---- slots
-
-bool NodeRunner::on_cpu(const Trace& trace, NodeIndex row) const { return trace.is_cpu_op().value_or(row, 0) != 0; }
-
-SlotKind NodeRunner::slot_of(const Trace& trace, NodeIndex row) const {
-  const NodeType type = trace.types()[row];
-  if (!config_.parity && is_empty(type) && !config_.system.replay_only) return SlotKind::always;
-  if (on_cpu(trace, row) && (config_.parity || !is_communication(type))) return SlotKind::cpu;
-  if (type == NodeType::comp) return SlotKind::compute;
-  return type == NodeType::comm_recv ? SlotKind::always : SlotKind::comm;
-}
-
-Resource NodeRunner::resource_of(const Trace& trace, NodeIndex row) const {
-  const NodeType type = trace.types()[row];
-  if (is_communication(type)) return Resource::comm;
-  if (is_memory(type)) return Resource::memory;
-  if (type != NodeType::comp) return Resource::none;
-  return on_cpu(trace, row) ? Resource::cpu : Resource::compute;
 }
 
 void NodeRunner::take_ready(Rank& rank) {
@@ -85,10 +56,31 @@ void NodeRunner::take_ready(Rank& rank) {
 }
 
 void NodeRunner::make_ready(Rank& rank, NodeIndex row) {
-  const Trace& trace = rank.feeder.trace();
-  std::vector<Ready>& heap = rank.ready[static_cast<std::size_t>(slot_of(trace, row))];
-  heap.emplace_back(trace.ids()[row], row);
-  std::push_heap(heap.begin(), heap.end(), later_id);
+  rank.ready.add(rank.feeder.trace().ids()[row], row, rank.plan->lane_of_row[row]);
+}
+
+/// Whether nothing that was launched before the collective has yet to begin. Otherwise it is put aside
+/// until then.
+bool NodeRunner::comes_in_turn(Rank& rank, NodeIndex row) {
+  const auto& order = rank.plan->launch_order.turns;
+  const auto place = order.find(row);
+  if (place == order.end()) return true;
+  const LaunchOrder::Turn turn = place->second;
+  if (rank.turns.size() <= turn.group) rank.turns.resize(turn.group + 1);
+  Turns& turns = rank.turns[turn.group];
+  if (turn.number != turns.next) {
+    turns.held.emplace(turn.number, row);
+    ++rank.held_count;
+    return false;
+  }
+  ++turns.next;
+  const auto following = turns.held.find(turns.next);
+  if (following != turns.held.end()) {
+    make_ready(rank, following->second);
+    turns.held.erase(following);
+    --rank.held_count;
+  }
+  return true;
 }
 
 // ---- the walk
@@ -101,22 +93,12 @@ void NodeRunner::start() {
   }
 }
 
-/// Issues the ready nodes whose slot is free, smallest id first. What becomes ready on the way waits
-/// for the next completion in parity mode.
+/// Issues the ready nodes whose lane has a free slot, smallest id first. What becomes ready on the way
+/// waits for the next completion in parity mode.
 void NodeRunner::walk(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  for (;;) {
-    std::vector<Ready>* best = nullptr;
-    for (std::size_t kind = 0; kind < slot_kinds; ++kind) {
-      std::vector<Ready>& heap = rank.ready[kind];
-      if (rank.busy[kind] || heap.empty()) continue;
-      if (best == nullptr || heap.front().first < best->front().first) best = &heap;
-    }
-    if (best == nullptr) break;
-    std::pop_heap(best->begin(), best->end(), later_id);
-    const NodeIndex row = best->back().second;
-    best->pop_back();
-    issue(r, row);
+  while (const auto row = rank.ready.pop()) {
+    issue(r, *row);
     if (!config_.parity) take_ready(rank);
   }
   take_ready(rank);
@@ -130,21 +112,19 @@ void NodeRunner::check_finished(Rank& rank) {
 
 void NodeRunner::begin(std::uint32_t r, NodeIndex row) {
   Rank& rank = ranks_[r];
-  const SlotKind slot = slot_of(*traces_[r], row);
-  if (slot != SlotKind::always) rank.busy[static_cast<std::size_t>(slot)] = true;
+  rank.ready.occupy(rank.plan->lane_of_row[row]);
   rank.running[row] = true;
   ++rank.running_count;
-  rank.clock.begin(resource_of(*traces_[r], row), kernel_.now());
+  rank.clock.begin(rank.plan->resource_of_row[row], kernel_.now());
   record_start(r, row);
 }
 
 void NodeRunner::complete(std::uint32_t r, NodeIndex row) {
   Rank& rank = ranks_[r];
-  const SlotKind slot = slot_of(*traces_[r], row);
-  rank.busy[static_cast<std::size_t>(slot)] = false;
+  rank.ready.release(rank.plan->lane_of_row[row]);
   rank.running[row] = false;
   --rank.running_count;
-  rank.clock.end(resource_of(*traces_[r], row), kernel_.now());
+  rank.clock.end(rank.plan->resource_of_row[row], kernel_.now());
   record_end(r, row);
   rank.feeder.complete(row);
   take_ready(rank);
@@ -178,14 +158,15 @@ void NodeRunner::act(std::uint32_t r, const Action& action) {
 void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
   const Trace& trace = *traces_[r];
   const NodeType type = trace.types()[row];
-  if (config_.parity && is_communication(type) && on_cpu(trace, row)) {
+  if (config_.parity && is_communication(type) && is_on_cpu(trace, row)) {
     fail(r, row, "a communication node with is_cpu_op never runs in ASTRA-sim; run without parity");
   }
   if (config_.system.replay_only) {
     const std::uint64_t duration = recorded_ns(trace, row);
-    if (!on_cpu(trace, row)) ranks_[r].charged_ns += duration;
+    if (!is_on_cpu(trace, row)) ranks_[r].charged_ns += duration;
     return run_for(r, row, duration);
   }
+  if (config_.communication == CommunicationTimes::recorded && is_communication(type)) return issue_recorded(r, row);
   switch (type) {
     case NodeType::comp:
       return issue_compute(r, row);
@@ -194,7 +175,8 @@ void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
     case NodeType::comm_recv:
       return issue_receive(r, row);
     case NodeType::comm_coll:
-      return issue_collective(r, row);
+      if (comes_in_turn(ranks_[r], row)) issue_collective(r, row);
+      return;
     case NodeType::mem_load:
     case NodeType::mem_store:
       return issue_memory(r, row);
@@ -204,7 +186,14 @@ void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
   if (config_.parity && type != NodeType::invalid) {
     fail(r, row, "ASTRA-sim crashes at nodes of this type; run without parity");
   }
+  if (is_timed_metadata(trace, row)) return run_for(r, row, recorded_ns(trace, row));
   finish_now(r, row);
+}
+
+void NodeRunner::issue_recorded(std::uint32_t r, NodeIndex row) {
+  const std::uint64_t duration = recorded_ns(*traces_[r], row);
+  if (duration == 0) ++untimed_communication_;
+  run_for(r, row, duration);
 }
 
 std::uint64_t NodeRunner::recorded_ns(const Trace& trace, NodeIndex row) const {
@@ -214,7 +203,7 @@ std::uint64_t NodeRunner::recorded_ns(const Trace& trace, NodeIndex row) const {
 
 void NodeRunner::issue_compute(std::uint32_t r, NodeIndex row) {
   const Trace& trace = *traces_[r];
-  if (on_cpu(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  if (is_on_cpu(trace, row)) return run_for(r, row, recorded_ns(trace, row));
   std::uint64_t duration = 0;
   if (config_.system.roofline_enabled) {
     if (config_.parity && required(r, row, IntegerAttribute::tensor_size) == 0) return finish_now(r, row);
@@ -359,7 +348,9 @@ void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
   if (!config_.record_nodes) return;
   const std::size_t place = ranks_[r].first_node + row;
   result_.node_end_ns[place] = kernel_.now();
-  result_.node_resource[place] = resource_of(*traces_[r], row);
+  const LanePlan& plan = *ranks_[r].plan;
+  result_.node_resource[place] = plan.resource_of_row[row];
+  result_.node_lane[place] = plan.numbers[plan.lane_of_row[row]];
   result_.node_row[place] = row;
 }
 
@@ -403,6 +394,7 @@ void NodeRunner::drop_incomplete() {
     result_.node_start_ns[kept] = result_.node_start_ns[i];
     result_.node_end_ns[kept] = result_.node_end_ns[i];
     result_.node_resource[kept] = result_.node_resource[i];
+    result_.node_lane[kept] = result_.node_lane[i];
     ++kept;
   }
   result_.node_rank.resize(kept);
@@ -410,6 +402,7 @@ void NodeRunner::drop_incomplete() {
   result_.node_start_ns.resize(kept);
   result_.node_end_ns.resize(kept);
   result_.node_resource.resize(kept);
+  result_.node_lane.resize(kept);
 }
 
 std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {
@@ -421,13 +414,17 @@ std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {
   return rows;
 }
 
-std::vector<NodeIndex> NodeRunner::ready(std::uint32_t r) const {
-  std::vector<Ready> all;
-  for (const auto& heap : ranks_[r].ready) all.insert(all.end(), heap.begin(), heap.end());
-  std::sort(all.begin(), all.end());
+std::vector<NodeIndex> NodeRunner::held(std::uint32_t r) const {
   std::vector<NodeIndex> rows;
-  for (const Ready& node : all) rows.push_back(node.second);
+  for (const Turns& turns : ranks_[r].turns) {
+    for (const auto& [number, row] : turns.held) rows.push_back(row);
+  }
   return rows;
+}
+
+std::string NodeRunner::lane_name(std::uint32_t r, NodeIndex row) const {
+  const LanePlan& plan = *ranks_[r].plan;
+  return plan.lanes[plan.lane_of_row[row]].name();
 }
 
 std::string NodeRunner::describe_node(std::uint32_t r, NodeIndex row) const {

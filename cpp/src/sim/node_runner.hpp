@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "chakra_core/feeder.hpp"
@@ -13,18 +12,16 @@
 #include "sim/collective_runner.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
+#include "sim/lane_plan.hpp"
 #include "sim/rank_clock.hpp"
+#include "sim/ready_lanes.hpp"
 #include "sim/remote_memory.hpp"
 #include "sim/transport.hpp"
 
 namespace chakra::sim {
 
-/// What a node needs to be free before it can be issued.
-enum class SlotKind : std::uint8_t { cpu, compute, comm, always };
-inline constexpr std::size_t slot_kinds = 4;
-
-/// Runs the nodes of all ranks: takes them from the feeders, gives them their slot, hands them to
-/// what carries them out, and completes them.
+/// Runs the nodes of all ranks: takes them from the feeders, gives them a slot of their lane, hands
+/// them to what carries them out, and completes them.
 class NodeRunner final : public CollectiveListener {
  public:
   NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
@@ -40,6 +37,8 @@ class NodeRunner final : public CollectiveListener {
 
   /// Every rank is through. Nodes on a cycle count as done in parity mode.
   bool finished() const;
+  /// Communication nodes that took their recorded time where none is recorded.
+  std::uint64_t untimed_communication() const noexcept { return untimed_communication_; }
   /// Fills the per-rank columns. Throws DependencyError for a cycle, unless parity ignores it.
   void collect();
 
@@ -49,21 +48,31 @@ class NodeRunner final : public CollectiveListener {
   bool is_unfinished(std::uint32_t rank) const noexcept { return !ranks_[rank].is_through(); }
   std::size_t remaining(std::uint32_t rank) const noexcept { return ranks_[rank].feeder.remaining(); }
   std::vector<NodeIndex> running(std::uint32_t rank) const;
-  std::vector<NodeIndex> ready(std::uint32_t rank) const;
+  std::vector<NodeIndex> ready(std::uint32_t rank) const { return ranks_[rank].ready.rows(); }
+  /// Collectives that wait for one that the host launched before them.
+  std::vector<NodeIndex> held(std::uint32_t rank) const;
+  std::string lane_name(std::uint32_t rank, NodeIndex row) const;
   /// `rank 1: node 5 "grad" (COMM_SEND_NODE)`
   std::string describe(std::uint32_t rank, NodeIndex row) const;
   std::string describe_node(std::uint32_t rank, NodeIndex row) const;
 
  private:
-  using Ready = std::pair<NodeId, NodeIndex>;
+  /// Collectives of a group that have to begin in the order of their launch.
+  struct Turns {
+    std::uint32_t next = 0;
+    std::map<std::uint32_t, NodeIndex> held = {};  ///< ready before their turn
+  };
 
   struct Rank {
-    explicit Rank(const TracePtr& trace) : feeder(trace), running(trace->size()) {}
-    bool is_through() const noexcept;
+    Rank(const TracePtr& trace, const LanePlan& lanes)
+        : feeder(trace), plan(&lanes), ready(lanes.slots), running(trace->size()) {}
+    bool is_through() const noexcept { return running_count == 0 && held_count == 0 && ready.empty(); }
 
     Feeder feeder;
-    std::array<std::vector<Ready>, slot_kinds> ready = {};  ///< heaps, smallest id on top
-    std::array<bool, slot_kinds> busy = {};
+    const LanePlan* plan;
+    ReadyLanes ready;
+    std::vector<Turns> turns = {};  ///< by group
+    std::size_t held_count = 0;
     std::vector<bool> running;  ///< by row
     std::size_t running_count = 0;
     RankClock clock = {};
@@ -72,11 +81,9 @@ class NodeRunner final : public CollectiveListener {
     std::size_t first_node = 0;  ///< in the node columns
   };
 
-  SlotKind slot_of(const Trace& trace, NodeIndex row) const;
-  Resource resource_of(const Trace& trace, NodeIndex row) const;
-  bool on_cpu(const Trace& trace, NodeIndex row) const;
   void take_ready(Rank& rank);
   void make_ready(Rank& rank, NodeIndex row);
+  bool comes_in_turn(Rank& rank, NodeIndex row);
   void walk(std::uint32_t rank);
   void check_finished(Rank& rank);
 
@@ -84,6 +91,7 @@ class NodeRunner final : public CollectiveListener {
   void begin(std::uint32_t rank, NodeIndex row);
   void finish_now(std::uint32_t rank, NodeIndex row);
   void run_for(std::uint32_t rank, NodeIndex row, std::uint64_t duration_ns);
+  void issue_recorded(std::uint32_t rank, NodeIndex row);
   void issue_compute(std::uint32_t rank, NodeIndex row);
   void issue_send(std::uint32_t rank, NodeIndex row);
   void issue_receive(std::uint32_t rank, NodeIndex row);
@@ -109,7 +117,9 @@ class NodeRunner final : public CollectiveListener {
   SimulationResult& result_;
   Progress* progress_;
   RemoteMemory memory_;
+  LanePlans plans_;
   std::vector<Rank> ranks_;
+  std::uint64_t untimed_communication_ = 0;
 };
 
 }  // namespace chakra::sim

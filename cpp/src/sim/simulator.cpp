@@ -37,10 +37,28 @@ void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   }
 }
 
+void check_slots(const SimulationConfig& config) {
+  if (config.slots) {
+    const SlotCounts& slots = *config.slots;
+    if (slots.cpu == 0 || slots.compute == 0 || slots.comm == 0) {
+      throw ConfigError("resources are cpu " + std::to_string(slots.cpu) + ", compute " +
+                        std::to_string(slots.compute) + ", comm " + std::to_string(slots.comm) +
+                        "; each must be at least 1");
+    }
+    if (config.parity && slots != SlotCounts{}) {
+      throw ConfigError("ASTRA-sim has one slot each for CPU, compute and communication; run without parity");
+    }
+  }
+  if (config.parity && config.communication == CommunicationTimes::recorded) {
+    throw ConfigError("ASTRA-sim does not take recorded times of communication alone; run without parity");
+  }
+}
+
 }  // namespace
 
 SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
   check(traces, config);
+  check_slots(config);
   return sim::Engine(traces, config, progress).run();
 }
 

@@ -65,7 +65,12 @@ class Report {
       if (++listed <= most_nodes) line("  " + nodes_.describe_node(r, row) + " waits for " + running_wait(r, row));
     }
     for (const NodeIndex row : nodes_.ready(r)) {
-      if (++listed <= most_nodes) line("  " + nodes_.describe_node(r, row) + " waits for a free slot");
+      if (++listed > most_nodes) continue;
+      line("  " + nodes_.describe_node(r, row) + " waits for a free slot of \"" + nodes_.lane_name(r, row) + "\"");
+    }
+    for (const NodeIndex row : nodes_.held(r)) {
+      if (++listed > most_nodes) continue;
+      line("  " + nodes_.describe_node(r, row) + " waits for a collective of its group that was launched before it");
     }
     add_blocked(r, listed);
   }
@@ -74,8 +79,7 @@ class Report {
   void add_blocked(std::uint32_t r, std::size_t listed) {
     const Trace& trace = nodes_.trace(r);
     std::vector<NodeIndex> parents = nodes_.running(r);
-    const std::vector<NodeIndex> ready = nodes_.ready(r);
-    parents.insert(parents.end(), ready.begin(), ready.end());
+    for (const auto& rows : {nodes_.ready(r), nodes_.held(r)}) parents.insert(parents.end(), rows.begin(), rows.end());
     for (const NodeIndex parent : parents) {
       for (const NodeIndex child : trace.children()[parent]) {
         if (++listed > most_nodes) return line("  ... and what depends on these");

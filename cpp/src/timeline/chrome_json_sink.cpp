@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "io/json_text.hpp"
 #include "timeline/annotation.hpp"
 #include "timeline/json_text.hpp"
 #include "timeline/sink.hpp"
@@ -43,9 +44,9 @@ class ChromeJsonSink final : public Sink {
     text_ += R"(,"dur":)";
     append_microseconds(text_, process_->end_ns[index] - process_->start_ns[index]);
     text_ += R"(,"name":)";
-    append_json_string(text_, trace.name(row));
+    io::append_json_string(text_, trace.name(row));
     text_ += R"(,"cat":)";
-    append_json_string(text_, to_string(trace.types()[row]));
+    io::append_json_string(text_, to_string(trace.types()[row]));
     collect_annotations(trace, row, annotations_);
     add_arguments();
     text_ += '}';
@@ -74,7 +75,7 @@ class ChromeJsonSink final : public Sink {
     text_ += R"(,"name":")";
     text_ += kind;
     text_ += R"(","args":{"name":)";
-    append_json_string(text_, name);
+    io::append_json_string(text_, name);
     text_ += "}}";
   }
 
@@ -91,10 +92,10 @@ class ChromeJsonSink final : public Sink {
       if (&annotation != annotations_.data()) {
         text_ += ',';
       }
-      append_json_string(text_, annotation.name);
+      io::append_json_string(text_, annotation.name);
       text_ += ':';
       if (const auto* const text = std::get_if<std::string>(&annotation.value)) {
-        append_json_string(text_, *text);
+        io::append_json_string(text_, *text);
       } else if (const auto* const number = std::get_if<std::int64_t>(&annotation.value)) {
         text_ += std::to_string(*number);
       } else {

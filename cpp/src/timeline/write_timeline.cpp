@@ -96,7 +96,7 @@ void draw(const TimelineProcess& process, timeline::Sink& sink, Progress* progre
 }  // namespace
 
 TimelineFormat timeline_format(const std::filesystem::path& path) {
-  const std::filesystem::path name = io::has_gzip_name(path) ? path.stem() : path;
+  const std::filesystem::path name = io::without_compression_suffix(path);
   return name.extension() == ".json" ? TimelineFormat::chrome_json : TimelineFormat::perfetto;
 }
 
@@ -107,8 +107,7 @@ void write_timeline(std::span<const TimelineProcess> processes, const std::files
         std::accumulate(processes.begin(), processes.end(), std::uint64_t{0},
                         [](std::uint64_t sum, const TimelineProcess& process) { return sum + process.rows.size(); });
   }
-  constexpr int gzip_level = 6;
-  io::OutputFile file(path, io::has_gzip_name(path) ? gzip_level : 0);
+  io::OutputFile file(path, io::choose_encoding(path));
   const TimelineFormat format = options.format.value_or(timeline_format(path));
   const std::unique_ptr<timeline::Sink> sink = format == TimelineFormat::chrome_json
                                                    ? timeline::make_chrome_json_sink(file)

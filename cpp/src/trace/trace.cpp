@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "trace/time_units.hpp"
 #include "trace/trace_storage.hpp"
 #include "wire/decode.hpp"
 #include "wire/encode.hpp"
@@ -17,8 +18,6 @@ constexpr std::array<std::string_view, integer_attribute_count> integer_attribut
     "num_ops",  "tensor_size", "comm_type", "comm_size", "comm_priority",
     "comm_src", "comm_dst",    "comm_tag",  "stream",    "tid",
 };
-
-std::uint64_t rounded_micros(std::uint64_t ns) noexcept { return ns / 1000 + (ns % 1000 >= 500 ? 1 : 0); }
 
 template <class Column>
 std::size_t capacity_bytes(const Column& column) noexcept {
@@ -83,6 +82,18 @@ void make_children(const Trace& trace, DependencyKind kind, detail::TraceStorage
 }
 
 }  // namespace
+
+namespace detail {
+
+std::optional<std::uint64_t> RecordSource::offset_of(const char* at) const noexcept {
+  const std::string_view held = bytes();
+  if (held.empty() || at < held.data() || at > held.data() + held.size()) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(at - held.data());
+}
+
+}  // namespace detail
 
 std::string_view to_string(IntegerAttribute attribute) noexcept {
   return integer_attribute_names[static_cast<std::size_t>(attribute)];
@@ -159,8 +170,8 @@ std::string Trace::record(NodeIndex row) const {
                               .type = storage_->types[row],
                               .ctrl_deps = ctrl,
                               .data_deps = data,
-                              .start_micros = rounded_micros(storage_->start_ns[row]),
-                              .duration_micros = rounded_micros(storage_->duration_ns[row])});
+                              .start_micros = detail::rounded_micros(storage_->start_ns[row]),
+                              .duration_micros = detail::rounded_micros(storage_->duration_ns[row])});
   message.append(kept);
   return message;
 }
@@ -171,11 +182,9 @@ const std::string& Trace::source() const noexcept { return storage_->source; }
 const Report& Trace::load_report() const noexcept { return storage_->load_report; }
 
 std::optional<std::uint64_t> Trace::record_offset(NodeIndex row) const noexcept {
-  const char* const at = storage_->record_begin[row];
   for (const auto& source : storage_->sources) {
-    const std::string_view bytes = source->bytes();
-    if (at >= bytes.data() && at <= bytes.data() + bytes.size() && !bytes.empty()) {
-      return static_cast<std::uint64_t>(at - bytes.data());
+    if (const auto offset = source->offset_of(storage_->record_begin[row])) {
+      return offset;
     }
   }
   return std::nullopt;

@@ -95,6 +95,12 @@ void TraceAssembly::split(std::size_t rows, std::size_t block_rows) {
   }
 }
 
+RowBlock& TraceAssembly::add_block(std::size_t most_rows) {
+  const std::size_t first = blocks_.empty() ? 0 : blocks_.back().first_row_ + blocks_.back().rows_;
+  resize_rows(*storage_, first + most_rows);
+  return blocks_.emplace_back(*storage_, first);
+}
+
 RowBlock& TraceAssembly::growing() {
   if (blocks_.empty()) {
     blocks_.emplace_back(*storage_, 0);
@@ -174,11 +180,10 @@ std::uint64_t TraceAssembly::record_number(NodeIndex row) const {
 
 std::string TraceAssembly::describe_record(NodeIndex row) const {
   std::string text = "record " + std::to_string(record_number(row));
-  const char* const at = storage_->record_begin[row];
   for (const auto& source : storage_->sources) {
-    const std::string_view bytes = source->bytes();
-    if (at >= bytes.data() && at < bytes.data() + bytes.size()) {
-      text += " (byte offset " + std::to_string(at - bytes.data()) + ")";
+    if (const auto offset = source->offset_of(storage_->record_begin[row])) {
+      text += " (byte offset " + std::to_string(*offset) + ")";
+      break;
     }
   }
   return text;

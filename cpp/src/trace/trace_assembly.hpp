@@ -27,6 +27,10 @@ class TraceAssembly {
   std::size_t block_count() const noexcept { return blocks_.size(); }
   RowBlock& block(std::size_t number) noexcept { return blocks_[number]; }
 
+  /// Adds a block after the last one, for up to about `most_rows` rows, which one thread fills before it asks for the
+  /// next. Instead of split(), where the number of rows is not known. Blocks given before may move.
+  RowBlock& add_block(std::size_t most_rows);
+
   /// The one block of an assembly whose rows come one by one.
   RowBlock& growing();
 

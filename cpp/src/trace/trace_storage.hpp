@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ class RecordSource {
   virtual std::string_view bytes() const noexcept = 0;
   /// Anonymous memory held.
   virtual std::size_t memory_bytes() const noexcept = 0;
+  /// Where in the uncompressed file the byte at an address lies, if the source holds it and knows.
+  virtual std::optional<std::uint64_t> offset_of(const char* at) const noexcept;
 };
 
 /// What the bytes kept of a row are.

@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include <protozero/exception.hpp>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
@@ -222,6 +224,29 @@ std::string encode_metadata(const Metadata& metadata) {
   }
   for (const Attribute& attribute : metadata.attributes) {
     add_attribute(writer, static_cast<pbf_tag_type>(schema::GlobalMetadata::attr), attribute);
+  }
+  return message;
+}
+
+std::string with_version(std::string_view metadata_message, std::string_view version) {
+  std::string message;
+  pbf_writer(message).add_string(static_cast<pbf_tag_type>(schema::GlobalMetadata::version), version.data(),
+                                 version.size());
+  protozero::pbf_reader reader(metadata_message.data(), metadata_message.size());
+  try {
+    while (true) {
+      const std::size_t begin = metadata_message.size() - reader.length();
+      if (!reader.next()) {
+        break;
+      }
+      const bool is_version = reader.tag() == static_cast<pbf_tag_type>(schema::GlobalMetadata::version);
+      reader.skip();
+      if (!is_version) {
+        message.append(metadata_message, begin, metadata_message.size() - reader.length() - begin);
+      }
+    }
+  } catch (const protozero::exception&) {
+    return message;
   }
   return message;
 }

@@ -33,6 +33,9 @@ void append_outputs(std::string& message, const IoInfo& info);
 void append_node_attribute(std::string& message, const Attribute& attribute);
 
 std::string encode_metadata(const Metadata& metadata);
+/// A GlobalMetadata message with another version; everything else stays byte for byte. Bytes that are no message are
+/// left out from where they are none.
+std::string with_version(std::string_view metadata_message, std::string_view version);
 
 /// Length prefix of a record.
 void append_frame(std::string& bytes, std::size_t message_size);

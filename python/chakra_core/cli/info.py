@@ -13,9 +13,9 @@ from chakra_core._core import CollectiveType, NodeType, Trace
 from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import format_bytes, format_count, print_json, print_table
 from chakra_core.cli.progress import watch
-from chakra_core.io import load
 from chakra_core.rank_traces import expand_paths
 from chakra_core.result import format_time
+from chakra_core.trace_source import load_source
 
 
 def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption = "strict") -> None:
@@ -31,7 +31,7 @@ def info(traces: TracePaths, json: JsonOption = False, on_error: OnErrorOption =
 
 
 def _load(path: Path, on_error: OnErrorOption) -> Trace:
-    return watch(f"reading {path.name}", lambda progress: load(path, on_error=on_error, progress=progress))
+    return watch(f"reading {path.name}", lambda progress: load_source(path, on_error=on_error, progress=progress))
 
 
 def describe(trace: Trace, path: Path) -> dict[str, Any]:

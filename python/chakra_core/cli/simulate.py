@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -46,8 +46,21 @@ def simulate(
         bool, typer.Option("--rendezvous-protocol", help="A sender waits until its receiver is ready.")
     ] = False,
     injection_scale: Annotated[float, typer.Option(help="Factor on the endpoint delay.")] = 1.0,
+    resources: Annotated[
+        str | None,
+        typer.Option(
+            "--resources",
+            show_default=False,
+            help="lanes (threads and streams of the trace; the default), astra (one each; with --parity) or counts, "
+            "such as cpu=4,compute=2,comm=1.",
+        ),
+    ] = None,
+    communication: Annotated[
+        Literal["simulated", "recorded"],
+        typer.Option("--communication", help="simulated, or recorded: durations of the trace."),
+    ] = "simulated",
     timeline: Annotated[
-        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz compresses).")
+        _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
     csv: Annotated[_File, typer.Option("--csv", help="Write start and end of every node.")] = None,
     json: JsonOption = False,
@@ -73,6 +86,8 @@ def simulate(
             num_queues_per_dim=num_queues_per_dim,
             rendezvous_protocol=rendezvous_protocol,
             injection_scale=injection_scale,
+            resources=resources,
+            communication=communication,
             record_nodes=timeline is not None or csv is not None,
             progress=progress,
         ),

@@ -12,8 +12,8 @@ from chakra_core._core import ChakraError, Report
 from chakra_core.cli.parameters import JsonOption, TracePaths
 from chakra_core.cli.printing import format_count, print_json
 from chakra_core.cli.progress import watch
-from chakra_core.io import load
 from chakra_core.rank_traces import expand_paths
+from chakra_core.trace_source import load_source
 
 
 def validate(
@@ -35,7 +35,9 @@ def validate(
 
 def _check(path: Path, show: int) -> dict[str, Any]:
     try:
-        trace = watch(f"checking {path.name}", lambda progress: load(path, on_error="recover", progress=progress))
+        trace = watch(
+            f"checking {path.name}", lambda progress: load_source(path, on_error="recover", progress=progress)
+        )
     except ChakraError as error:
         # What is no trace at all; the other files are still checked.
         return _describe(path, ok=False, errors=1, problems=[{"severity": "error", "message": str(error)}])

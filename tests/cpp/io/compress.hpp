@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <zlib.h>
+
+#include "chakra_core/errors.hpp"
+#include "io/codec.hpp"
 
 namespace chakra::test {
 
@@ -20,6 +24,36 @@ inline std::string compress(std::string_view bytes) {
   deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  return out;
+}
+
+/// All that the bytes inflate to, and why that ended early, if it did.
+struct Inflated {
+  std::string bytes;
+  std::string problem;
+};
+
+inline Inflated inflate(std::string_view compressed) {
+  Inflated result;
+  try {
+    const Compression compression = io::detect_compression(compressed);
+    const auto stream = io::make_inflating_stream(io::make_memory_stream(compressed), compression, "<test>");
+    std::string piece(10'007, '\0');
+    while (const std::size_t count = stream->read(std::as_writable_bytes(std::span(piece)))) {
+      result.bytes.append(piece, 0, count);
+    }
+  } catch (const FormatError& error) {
+    result.problem = error.what();
+  }
+  return result;
+}
+
+/// Compressed by the library itself.
+inline std::string compress_as(Compression compression, std::string_view bytes, int level = 1) {
+  std::string out;
+  const auto compressor = io::make_compressor({compression, level}, [&](std::string_view part) { out += part; });
+  compressor->write(bytes);
+  compressor->finish();
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "io/compress.hpp"
 #include "message.hpp"
 #include "scratch_directory.hpp"
+#include "trace/trace_storage.hpp"
 
 namespace chakra {
 namespace {
@@ -183,7 +184,7 @@ TEST(EtReader, WhatRecoveryKeepsIsReadStrictlyAgain) {
   }
 }
 
-TEST(EtReader, TextThatIsNoTraceSaysWhatItLooksLike) {
+TEST(EtReader, TextThatIsNoTraceSaysWhatItIs) {
   const auto message = [](const std::string& bytes) {
     try {
       (void)read(bytes);
@@ -192,9 +193,49 @@ TEST(EtReader, TextThatIsNoTraceSaysWhatItLooksLike) {
     }
     return std::string();
   };
-  EXPECT_NE(message("{\"schema\": \"1.1.1\", \"nodes\": []}").find("JSON"), std::string::npos);
-  EXPECT_NE(message("{" + std::string(500, ' ') + "}").find("JSON"), std::string::npos);
+  EXPECT_NE(message("{\"schema\": \"1.1.1\", \"nodes\": []}").find("host traces"), std::string::npos);
+  EXPECT_NE(message("{\"traceEvents\": []}").find("device traces"), std::string::npos);
+  EXPECT_NE(message("{" + std::string(500, ' ') + "}").find("workload_graph"), std::string::npos);
   EXPECT_NE(message("\x28\xb5\x2f\xfd\x04\x00").find("zstd"), std::string::npos);
+}
+
+TEST(EtReader, OldSchemasAreRecognised) {
+  const std::string attribute_003 =
+      bytes_field(11, bytes_field(1, "is_cpu_op") + number_field(2, 0) + number_field(4, 1));
+  const std::string node_001 = number_field(1, 7) + bytes_field(2, "n") + number_field(3, 3) + number_field(12, 5);
+  const std::string node_003 = number_field(1, 7) + bytes_field(2, "n") + number_field(3, 4) + attribute_003;
+  const std::string metadata_003 = bytes_field(1, bytes_field(1, "schema") + number_field(2, 4) + bytes_field(8, "x"));
+  const std::pair<std::string, const char*> cases[] = {
+      {record(node_001), "schema 0.0.1"},
+      {record(node_003), "0.0.2 or 0.0.3"},
+      {record(metadata_003) + record(node_003), "0.0.2 or 0.0.3"},
+      {record("") + record(node_003), "0.0.2 or 0.0.3"},
+      {record(number_field(1, 7)), "GlobalMetadata belongs"},
+  };
+  for (const auto& [file, what] : cases) {
+    for (const std::string& form : {file, compress(file)}) {
+      try {
+        (void)read(form);
+        FAIL() << what;
+      } catch (const FormatError& error) {
+        EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+      }
+      const TracePtr nothing = read(form, recover);
+      EXPECT_EQ(nothing->size(), 0U);
+      EXPECT_FALSE(nothing->load_report().ok());
+    }
+  }
+}
+
+TEST(EtReader, BytesWithAnOwnerAreUsedInPlace) {
+  const auto owner = std::make_shared<std::string>(metadata + node(1) + node(2, number_field(5, 1)));
+  const std::weak_ptr<std::string> watched = owner;
+  const auto bytes = std::as_bytes(std::span<const char>(*owner));
+  TracePtr trace = load_bytes(bytes, "<owned>", {}, owner);
+  EXPECT_EQ(trace->storage().record_begin[0], owner->data() + metadata.size() + 1);
+  EXPECT_EQ(watched.use_count(), 2);
+  trace.reset();
+  EXPECT_EQ(watched.use_count(), 1);
 }
 
 TEST(EtReader, CompressedFilesAreToldByTheirBytes) {

@@ -7,7 +7,8 @@
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
-#include "io/gzip.hpp"
+#include "io/codec.hpp"
+#include "io/compress.hpp"
 #include "message.hpp"
 #include "scratch_directory.hpp"
 #include "traces.hpp"
@@ -56,8 +57,8 @@ TEST(EtWriter, NameOrOptionChoosesTheCompression) {
   EXPECT_EQ(read_file(scratch / "not.gz"), plain);
   for (const char* name : {"named.et.gz", "asked"}) {
     const std::string bytes = read_file(scratch / name);
-    EXPECT_TRUE(io::is_gzip(bytes)) << name;
-    EXPECT_EQ(io::inflate_all(bytes).bytes, plain) << name;
+    EXPECT_TRUE(io::detect_compression(bytes) == Compression::gzip) << name;
+    EXPECT_EQ(inflate(bytes).bytes, plain) << name;
   }
 }
 
@@ -66,9 +67,41 @@ TEST(EtWriter, OptionsThatMakeNoSenseAreRefused) {
   const TracePtr trace = make_trace({{1}});
   EXPECT_THROW(save(*trace, scratch / "a.gz", {.level = 0}), ChakraError);
   EXPECT_THROW(save(*trace, scratch / "a.gz", {.level = 10}), ChakraError);
-  EXPECT_THROW(save(*trace, scratch / "a.et.zst"), ChakraError);
+  EXPECT_THROW(save(*trace, scratch / "a.zst", {.level = 0}), ChakraError);
+  EXPECT_THROW(save(*trace, scratch / "a.et", {.schema_version = "0.0.3"}), ChakraError);
+  EXPECT_THROW(save(*trace, scratch / "a.et", {.schema_version = "\xff"}), ChakraError);
   save(*trace, scratch / "a.et", {.level = 99});  // without meaning for a plain file
   EXPECT_EQ(scratch.names(), Names{"a.et"});
+}
+
+TEST(EtWriter, ZstdByNameAndByOption) {
+  const ScratchDirectory scratch;
+  const TracePtr trace = make_trace({{1}, {2, {1}}});
+  if (!has_zstd()) {
+    EXPECT_THROW(save(*trace, scratch / "a.et.zst"), ChakraError);
+    GTEST_SKIP() << "built without zstd";
+  }
+  save(*trace, scratch / "plain");
+  save(*trace, scratch / "named.et.zst");
+  save(*trace, scratch / "asked", {.compression = Compression::zstd, .level = 19});
+  for (const char* name : {"named.et.zst", "asked"}) {
+    const std::string bytes = read_file(scratch / name);
+    EXPECT_EQ(io::detect_compression(bytes), Compression::zstd) << name;
+    EXPECT_EQ(inflate(bytes).bytes, read_file(scratch / "plain")) << name;
+    EXPECT_EQ(load(scratch / name)->size(), 2U);
+  }
+}
+
+TEST(EtWriter, AnotherSchemaVersionChangesNothingElse) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "a.et", unusual_file());
+  save(*load(scratch / "a.et"), scratch / "b.et", {.schema_version = "1.0.0"});
+  const TracePtr trace = load(scratch / "b.et");
+  EXPECT_EQ(trace->metadata().version, "1.0.0");
+  EXPECT_EQ(trace->metadata_record(), bytes_field(1, "1.0.0") + number_field(99, 1));
+  const std::string old = unusual_file();
+  const std::string tail = old.substr(record(bytes_field(1, "0.0.4") + number_field(99, 1)).size());
+  EXPECT_TRUE(read_file(scratch / "b.et").ends_with(tail));
 }
 
 TEST(EtWriter, BuiltTracesAreReadBack) {

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 
 #include "chakra_core/errors.hpp"
-#include "io/gzip.hpp"
+#include "io/codec.hpp"
+#include "io/compress.hpp"
 #include "io/output_file.hpp"
 #include "scratch_directory.hpp"
 
@@ -46,7 +47,7 @@ TEST(OutputFile, AppearsOnlyWhenCommitted) {
 TEST(OutputFile, WithoutCommitTheTargetIsUntouchedAndNothingIsLeft) {
   const ScratchDirectory scratch;
   write_file(scratch / "a", "before");
-  { OutputFile(scratch / "a", 6).write("after"); }
+  { OutputFile(scratch / "a", {Compression::gzip, 6}).write("after"); }
   EXPECT_EQ(read_file(scratch / "a"), "before");
   EXPECT_EQ(scratch.names(), Names{"a"});
 }
@@ -107,7 +108,7 @@ TEST(OutputFile, CompressedBytesAreReproducibleAndWhole) {
     text += std::to_string(i * 7919);
   }
   for (const char* name : {"a.gz", "b.gz"}) {
-    OutputFile file(scratch / name, 1);
+    OutputFile file(scratch / name, {Compression::gzip, 1});
     file.write("");
     file.write(text);
     file.write("end");
@@ -115,7 +116,7 @@ TEST(OutputFile, CompressedBytesAreReproducibleAndWhole) {
   }
   const std::string written = read_file(scratch / "a.gz");
   EXPECT_EQ(written, read_file(scratch / "b.gz"));
-  const Inflated result = inflate_all(written);
+  const test::Inflated result = test::inflate(written);
   EXPECT_EQ(result.problem, "");
   EXPECT_EQ(result.bytes, text + "end");
 }

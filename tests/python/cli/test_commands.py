@@ -134,6 +134,17 @@ def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
     assert data["finish_ns"] == expected.finish_ns.tolist()
 
 
+def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--json")
+    counted = json_of(capsys, *command, "--resources=cpu=1,comm=1", "--communication=recorded")
+    expected = cc.simulate("run", network="network.yml", resources="astra", communication="recorded")
+    assert counted["finish_ns"] == expected.finish_ns.tolist()
+    lanes = json_of(capsys, *command, "--resources", "lanes")
+    assert lanes["finish_ns"] == json_of(capsys, *command)["finish_ns"] != counted["finish_ns"]
+    assert "'resources': found 'all', allowed: 'lanes'" in one_error(capsys, *command, "--resources=all")
+    assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
+
+
 def test_timeline(folder: Path, capsys: Capture) -> None:
     data = json_of(capsys, "timeline", "run.%d.et", "-o", "run.pftrace.gz", "--json")
     assert data == {"path": "run.pftrace.gz", "ranks": 4, "file_bytes": Path("run.pftrace.gz").stat().st_size}
@@ -195,3 +206,52 @@ def test_interruption_has_its_own_status(
     monkeypatch.setattr("chakra_core.cli.info.expand_paths", interrupted)
     assert main(["info", "run.0.et"]) == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.et.gz", "out.et"])
+def test_convert_between_forms(folder: Path, capsys: Capture, name: str) -> None:
+    (written,) = json_of(capsys, "convert", "run.0.et", "-o", name, "--json", "--schema-version", "1.0.0")
+    assert written == {
+        "path": name,
+        "rank": 0,
+        "nodes": 3,
+        "file_bytes": Path(name).stat().st_size,
+        "source": "run.0.et",
+    }
+    assert main(["convert", name, "-o", "back.et", "--schema-version", "0.0.4"]) == 0
+    assert Path("back.et").read_bytes() == Path("run.0.et").read_bytes()
+    capsys.readouterr()
+    (described,) = json_of(capsys, "info", "--json", name)
+    assert (described["nodes"], described["version"]) == (3, "1.0.0")
+
+
+def test_convert_a_whole_run(folder: Path, capsys: Capture) -> None:
+    assert main(["convert", "run.%d.et", "-o", "all.%d.et.gz", "--level", "9"]) == 0
+    assert capsys.readouterr().out.startswith("all.0.et.gz: 3 nodes")
+    assert [trace.names[2] for trace in cc.load("all.*.et.gz")] == [f"host of {rank}" for rank in range(4)]
+    assert main(["convert", "run.%d.et", "-o", "one.et"]) == 1
+    assert "4 ranks need a name with %d" in capsys.readouterr().err
+    assert main(["convert", "run.0.et", "--host", "x", "-o", "one.et"]) == 1
+    assert "either execution traces or" in capsys.readouterr().err
+
+
+def test_convert_what_recovery_keeps(folder: Path, capsys: Capture) -> None:
+    Path("cut.et").write_bytes(Path("run.0.et").read_bytes()[:-3])
+    assert main(["convert", "cut.et", "-o", "kept.json"]) == 1
+    capsys.readouterr()
+    assert main(["convert", "cut.et", "-o", "kept.json", "--on-error", "recover"]) == 0
+    assert "1 truncated file" in capsys.readouterr().err
+    assert len(cc.load("kept.json")) == 2
+
+
+def test_validate_says_what_json_is(folder: Path, capsys: Capture) -> None:
+    Path("host.json").write_text('{"schema": "1.1.1", "nodes": []}')
+    Path("good.json").write_text('{"workload_graph": [{"Id": 1, "NodeType": 4}]}')
+    assert main(["validate", "host.json", "good.json"]) == 1
+    out = capsys.readouterr().out
+    assert "PyTorch's host traces" in out
+    assert "good.json: ok" in out
+
+
+def test_info_on_a_folder(folder: Path, capsys: Capture) -> None:
+    assert [one["path"] for one in json_of(capsys, "info", "--json", ".")] == [f"run.{rank}.et" for rank in range(4)]

@@ -117,9 +117,20 @@ def test_too_few_and_too_many(twelve: Path) -> None:
         ("none.*.et", r"none\.\*\.et: no file matches"),
         ("none.%d.et", "none.%d.et: no file matches"),
         ("%d.%d.et", "expected one %d for the rank"),
-        (".", "is a folder; name its files, e.g. "),
+        ("empty", "is a folder; name its files, e.g. "),
     ],
 )
 def test_names_that_stand_for_nothing(twelve: Path, name: str, message: str) -> None:
+    (twelve / "empty").mkdir()
     with pytest.raises(cc.ConfigError, match=message):
         load_ranks(twelve / name)
+
+
+def test_a_folder_is_the_run_in_it(twelve: Path) -> None:
+    (twelve / "notes.txt").write_text("no trace")
+    assert loaded_ids(load_ranks(twelve, 12)) == list(range(12))
+    assert [path.name for path in expand_paths([twelve])] == [f"run.{rank}.et" for rank in range(12)]
+    save_trace(twelve / "other.0.et", 0)
+    with pytest.raises(cc.ConfigError, match="files of several runs"):
+        load_ranks(twelve)
+    assert len(expand_paths([twelve])) == 13

@@ -75,6 +75,7 @@ def test_csv_tables(result: cc.Result, tmp_path: Path) -> None:
         "name": "ar",
         "type": "COMM_COLL_NODE",
         "resource": "comm",
+        "lane": "comm",
         "start_ns": "30000",
         "end_ns": str(result.total_ns),
     }

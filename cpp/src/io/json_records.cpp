@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "pytorch/json_records.hpp"
+#include "io/json_records.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace chakra::pytorch {
+namespace chakra::io {
 
-namespace {
-
-std::string place_of(const FormatError& error) {
-  return error.location().offset ? place_text(*error.location().offset) : std::string();
-}
-
-}  // namespace
-
-std::string place_text(std::uint64_t offset) { return "byte " + std::to_string(offset); }
-
-JsonRecords::JsonRecords(io::ByteStream& stream, io::JsonScanner& scanner, RecordFormat format, ReadReport& report,
-                         Progress* progress)
-    : stream_(stream), scanner_(scanner), format_(std::move(format)), report_(report), progress_(progress) {}
+JsonRecords::JsonRecords(ByteStream& stream, JsonScanner& scanner, RecordFormat format, Note note, Progress* progress)
+    : stream_(stream), scanner_(scanner), format_(std::move(format)), note_(std::move(note)), progress_(progress) {}
 
 void JsonRecords::read(const ReadRecord& read_record, const ReadMember& read_member) {
   if (progress_ != nullptr) {
@@ -44,7 +33,7 @@ void JsonRecords::read_document(const ReadRecord& read_record, const ReadMember&
   if (scanner_.at_end()) {
     scanner_.fail("the file is empty");
   }
-  if (scanner_.peek() == io::JsonKind::array) {
+  if (scanner_.peek() == JsonKind::array) {
     if (!format_.bare_list) {
       throw WrongTraceKind({.path = scanner_.name(), .record = {}, .offset = scanner_.offset()},
                            "the file is a bare list, as some device traces (Kineto) are; an object with \"" +
@@ -70,17 +59,17 @@ void JsonRecords::recover_document(const FormatError& error, const ReadRecord& r
     if (!scanner_.find_records({format_.first_key, format_.after_keys, format_.first_key == format_.ambiguous_key})) {
       throw error;
     }
-    report_.add("damage before the first " + format_.record, place_of(error));
+    note_("damage before the first " + format_.record, error.location().offset, 1);
     try {
       read_list(read_record);
       read_members(read_record, read_member);
       return;
     } catch (const FormatError& later) {
-      report_.add("damage after the last " + format_.record, place_of(later));
+      note_("damage after the last " + format_.record, later.location().offset, 1);
       return;
     }
   }
-  report_.add("damage after the last " + format_.record, place_of(error));
+  note_("damage after the last " + format_.record, error.location().offset, 1);
 }
 
 void JsonRecords::read_members(const ReadRecord& read_record, const ReadMember& read_member) {
@@ -117,9 +106,9 @@ void JsonRecords::read_list(const ReadRecord& read_record) {
         throw;
       }
       const bool lost = std::exchange(in_record_, false);
-      report_.add(lost ? "lost " + format_.record : "damage between two " + format_.record + "s", place_of(error));
+      note_(lost ? "lost " + format_.record : "damage between two " + format_.record + "s", error.location().offset, 1);
       if (!scanner_.resync()) {
-        report_.add("the file ends early", place_text(scanner_.offset()));
+        note_("the file ends early", scanner_.offset(), 1);
         cut_off_ = true;
         return;
       }
@@ -159,12 +148,12 @@ void JsonRecords::look_at_progress() {
 }
 
 void JsonRecords::report_faults() {
-  for (std::size_t i = 0; i < io::json_fault_count; ++i) {
-    const auto fault = static_cast<io::JsonFault>(i);
-    if (const io::JsonFaults::Entry& entry = scanner_.faults()[fault]; entry.count > 0) {
-      report_.add(io::to_string(fault), place_text(entry.offset), entry.count);
+  for (std::size_t i = 0; i < json_fault_count; ++i) {
+    const auto fault = static_cast<JsonFault>(i);
+    if (const JsonFaults::Entry& entry = scanner_.faults()[fault]; entry.count > 0) {
+      note_(to_string(fault), entry.offset, entry.count);
     }
   }
 }
 
-}  // namespace chakra::pytorch
+}  // namespace chakra::io

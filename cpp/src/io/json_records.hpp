@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,8 @@
 #include "chakra_core/progress.hpp"
 #include "io/byte_stream.hpp"
 #include "io/json_scanner.hpp"
-#include "pytorch/read_report.hpp"
 
-namespace chakra::pytorch {
+namespace chakra::io {
 
 /// The file is another kind of trace than the one asked for. Nothing can be recovered from it.
 class WrongTraceKind : public FormatError {
@@ -38,12 +38,14 @@ struct RecordFormat {
 class JsonRecords {
  public:
   /// Reads one record, an object that comes next. May throw FormatError; must then leave nothing of the record behind.
-  using ReadRecord = std::function<void(io::JsonScanner&)>;
+  using ReadRecord = std::function<void(JsonScanner&)>;
   /// Reads or skips the value of a member of the outermost object other than the list.
-  using ReadMember = std::function<void(io::JsonScanner&, std::string_view key)>;
+  using ReadMember = std::function<void(JsonScanner&, std::string_view key)>;
 
-  JsonRecords(io::ByteStream& stream, io::JsonScanner& scanner, RecordFormat format, ReadReport& report,
-              Progress* progress);
+  /// Takes note of what was mended or lost, where first, and how often.
+  using Note = std::function<void(std::string_view what, std::optional<std::uint64_t> offset, std::uint64_t count)>;
+
+  JsonRecords(ByteStream& stream, JsonScanner& scanner, RecordFormat format, Note note, Progress* progress);
 
   /// Reads all. Throws FormatError: strict, at the first fault; else only if the input holds no such list at all.
   void read(const ReadRecord& read_record, const ReadMember& read_member);
@@ -62,10 +64,10 @@ class JsonRecords {
   void look_at_progress();
   void report_faults();
 
-  io::ByteStream& stream_;
-  io::JsonScanner& scanner_;
+  ByteStream& stream_;
+  JsonScanner& scanner_;
   RecordFormat format_;
-  ReadReport& report_;
+  Note note_;
   Progress* progress_;
   bool list_seen_ = false;
   bool in_record_ = false;
@@ -73,7 +75,4 @@ class JsonRecords {
   std::uint64_t records_ = 0;
 };
 
-/// "byte 1234", as a ReadReport has it.
-std::string place_text(std::uint64_t offset);
-
-}  // namespace chakra::pytorch
+}  // namespace chakra::io
