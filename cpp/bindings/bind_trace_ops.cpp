@@ -30,10 +30,12 @@ std::shared_ptr<Trace> selected(const Trace& trace, const std::vector<NodeIndex>
 }
 
 std::vector<NodeIndex> rows_of_python_ids(const Trace& trace, const py::object& ids) {
-  const auto array = py::array_t<NodeId, py::array::c_style | py::array::forcecast>::ensure(ids);
-  if (!array) {
-    throw py::error_already_set();
+  const py::array given(py::module_::import("numpy").attr("asarray")(ids));
+  const char kind = given.dtype().kind();
+  if (given.ndim() != 1 || (given.size() != 0 && kind != 'i' && kind != 'u')) {
+    throw py::type_error("ids must be one-dimensional integers");
   }
+  const py::array_t<NodeId, py::array::c_style | py::array::forcecast> array(given);
   for (py::ssize_t i = 0; i < array.size(); ++i) {
     if (!trace.find(array.data()[i])) {
       throw py::key_error("no node has the id " + std::to_string(array.data()[i]));

@@ -41,8 +41,8 @@ class TraceDump {
   TraceDump(TraceDump&&) noexcept;
   TraceDump& operator=(TraceDump&&) noexcept;
 
-  /// The next piece of UTF-8; nothing at the end. Throws FormatError for a record that is malformed
-  /// where loading does not look.
+  /// The next piece of UTF-8, from whichever thread asks; nothing at the end. Throws FormatError for a record that is
+  /// malformed where loading does not look.
   std::optional<std::string> next();
 
  private:

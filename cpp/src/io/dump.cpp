@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
@@ -40,6 +41,7 @@ struct TraceDump::State {
   std::size_t next_row = 0;
   bool begun = false;
   bool ended = false;
+  std::mutex one_at_a_time = {};
 
   std::string head() const {
     if (form == DumpForm::json_lines) {
@@ -86,7 +88,7 @@ struct TraceDump::State {
 };
 
 TraceDump::TraceDump(TracePtr trace, std::vector<NodeIndex> rows, DumpOptions options)
-    : state_(std::make_unique<State>(State{std::move(trace), std::move(rows), options.form, options.threads})) {
+    : state_(new State{std::move(trace), std::move(rows), options.form, options.threads}) {
   const std::size_t size = state_->trace->size();
   for (const NodeIndex row : state_->rows) {
     if (row >= size) {
@@ -106,6 +108,7 @@ TraceDump& TraceDump::operator=(TraceDump&&) noexcept = default;
 
 std::optional<std::string> TraceDump::next() {
   State& state = *state_;
+  const std::lock_guard lock(state.one_at_a_time);
   if (state.ended) {
     return std::nullopt;
   }

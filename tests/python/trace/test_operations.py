@@ -74,8 +74,9 @@ def test_rows_that_are_none(rows: Any, error: type[Exception]) -> None:
     trace = cc.load(node_file(proto.Node(id=1), proto.Node(id=2)))
     with pytest.raises(error):
         trace.select(rows)
-    with pytest.raises(KeyError):
-        trace.subgraph([1, 3])
+    for ids, error_of_ids in (([1, 3], KeyError), ([0.5], TypeError), ([[1]], TypeError), ([1, 1], cc.ChakraError)):
+        with pytest.raises(error_of_ids):
+            trace.subgraph(ids)
 
 
 def test_a_masked_condition_does_not_choose_what_is_absent() -> None:
