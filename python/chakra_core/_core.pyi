@@ -52,8 +52,8 @@ __all__: list[str] = [
     "TraceStats",
     "concat",
     "convert",
-    "has_zstd",
     "diff",
+    "has_zstd",
     "link",
     "load_bytes",
     "load_path",
@@ -1117,12 +1117,12 @@ def convert(
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
     """
 
+def diff(first: Trace, second: Trace, limit: typing.SupportsInt | typing.SupportsIndex) -> TraceDiff: ...
 def has_zstd() -> bool:
     """
     Whether this build reads and writes zstd.
     """
 
-def diff(first: Trace, second: Trace, limit: typing.SupportsInt | typing.SupportsIndex) -> TraceDiff: ...
 def link(
     host: os.PathLike[str] | str | bytes | None,
     device: os.PathLike[str] | str | bytes | None,
