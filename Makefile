@@ -26,10 +26,11 @@ demo: $(STAMPS)/install
 test: test-cpp test-python
 
 ## test-cpp         the C++ tests alone
+# Release, as the wheel is built: what that compiled comes out of the compiler cache.
 test-cpp: $(STAMPS)/test-tools
-	cmake --preset dev
-	cmake --build --preset dev
-	ctest --preset dev -j 2
+	cmake --preset release
+	cmake --build --preset release
+	ctest --preset release -j 2 --progress
 
 ## test-python      pytest, doctests and the examples alone
 test-python: $(STAMPS)/test-tools $(STAMPS)/install
@@ -71,10 +72,11 @@ check-stubs: $(STAMPS)/lint-tools $(STAMPS)/install
 benchmark: $(STAMPS)/test-tools $(STAMPS)/install
 	$(BIN)/python benchmarks/run.py $(if $(SMOKE),--smoke)
 
-## fuzz             each libFuzzer target for FUZZ_SECONDS (60)
+## fuzz             the C++ tests, then each libFuzzer target for FUZZ_SECONDS (60), all under sanitizers
 fuzz: $(STAMPS)/fuzz-tools
 	cmake --preset fuzz
 	cmake --build --preset fuzz
+	ctest --preset fuzz -j 2 --progress
 	scripts/run-fuzzers build/fuzz/tests/fuzz $(or $(FUZZ_SECONDS),60)
 
 ## check-sdist      build the source distribution and install from it
@@ -93,7 +95,8 @@ $(STAMPS)/venv:
 	touch $@
 
 $(STAMPS)/install: $(STAMPS)/venv $(SOURCES)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation \
+	  -Ccmake.define.CHAKRA_CORE_WARNINGS_AS_ERRORS=ON .
 	touch $@
 
 $(STAMPS)/test-tools: $(STAMPS)/venv pyproject.toml
