@@ -111,7 +111,7 @@ TEST(Lanes, ConvertedTracesOrderTheirCommunicationByDependencies) {
   const auto starts = [](const std::string& layout) {
     TraceBuilder builder;
     builder.set_metadata({"0.0.4", {make_string("layout", layout)}});
-    for (const NodeId id : {0, 1, 2}) {
+    for (const NodeId id : {NodeId{0}, NodeId{1}, NodeId{2}}) {
       const std::vector<Attribute> attributes{make_int64("comm_type", 0), make_int64("comm_size", 2)};
       const std::vector<NodeId> parents = id == 2 ? std::vector<NodeId>{1} : std::vector<NodeId>{};
       builder.add_node({.id = id, .type = NodeType::comm_coll, .data_deps = parents, .attributes = attributes});
