@@ -32,7 +32,7 @@ TEST(ReadyLanes, SmallestIdOfTheLanesWithAFreeSlot) {
 
 TEST(ReadyLanes, WhoLeavesTheSlotFreeLetsTheNextOneIn) {
   ReadyLanes ready({1});
-  for (const NodeId id : {1, 2, 3}) ready.add(id, static_cast<NodeIndex>(id), 0);
+  for (const NodeId id : {NodeId{1}, NodeId{2}, NodeId{3}}) ready.add(id, static_cast<NodeIndex>(id), 0);
   ASSERT_EQ(ready.pop(), 1U);
   ready.occupy(0);
   ASSERT_EQ(ready.pop(), std::nullopt);
