@@ -223,7 +223,7 @@ TEST(DecodeNode, AnAttributeWithoutValueIsAbsent) {
 }
 
 TEST(DecodeNode, FirstAttributeWithAValueWins) {
-  const DecodedNode node =
+  const Decoded node =
       decode(attribute("tid", "") + attribute("tid", number_field(9, 1)) + attribute("tid", number_field(9, 2)) +
              attribute("pg_name", bytes_field(29, "a")) + attribute("pg_name", bytes_field(29, "b")));
   EXPECT_EQ(integer(node, IntegerAttribute::tid), 1);
