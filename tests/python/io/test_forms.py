@@ -205,7 +205,7 @@ def test_progress_of_a_compressed_file_counts_its_own_bytes() -> None:
 
 
 class TestBuffers:
-    @pytest.mark.parametrize("data", [FILE, gzip.compress(FILE)])
+    @pytest.mark.parametrize("data", [FILE, gzip.compress(FILE)], ids=["plain", "gzip"])
     def test_any_buffer(self, tmp_path: Path, data: bytes) -> None:
         (tmp_path / "a").write_bytes(data)
         expected = records_of(cc.load(FILE))
