@@ -204,7 +204,11 @@ def _type_names(types: npt.NDArray[np.int32]) -> npt.NDArray[np.object_]:
 
 
 def format_time(nanoseconds: int) -> str:
-    """Write a time in the largest unit that leaves no leading zero: "950 ns", "1.250 us", "3.000 ms"."""
+    """Write a time in the largest unit that leaves no leading zero.
+
+    >>> format_time(950), format_time(1_250), format_time(3_000_000)
+    ('950 ns', '1.250 us', '3.000 ms')
+    """
     for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.3f} {unit}"
