@@ -10,42 +10,40 @@ namespace chakra::io {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-/// Each hop waits for the length that it has just reached. Asking for the lines ahead hides that: they are needed
-/// anyway, as all bytes between are decoded next.
 constexpr std::size_t prefetch_distance = 4096;
-
-/// Asks for the lines from `from` up to `prefetch_distance` after `at`; returns where the next call goes on.
-std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) {
-  const std::size_t until = std::min(bytes.size(), at + prefetch_distance);
-  for (; from < until; from += cache_line) {
-    __builtin_prefetch(bytes.data() + from);
-  }
-  return from;
-}
+/// A block ends when it is as large, so that it is still in the cache when it is decoded.
+constexpr std::size_t block_bytes = std::size_t{4} << 20;
+/// Presence bits of blocks join word by word where blocks are whole words.
+constexpr std::size_t word_records = 64;
 
 }  // namespace
 
-RecordFrames find_records(std::string_view bytes, std::size_t offset, std::uint64_t first_record) {
-  RecordFrames found;
-  found.end = offset;
-  std::size_t prefetched = offset;
+/// Each hop would wait for the length where it lands: the processor sees no pattern. All bytes between are needed next.
+void RecordFrames::prefetch() noexcept {
+  const std::size_t until = std::min(bytes_.size(), end_ + prefetch_distance);
+  for (prefetched_ = std::max(prefetched_, end_); prefetched_ < until; prefetched_ += cache_line) {
+    __builtin_prefetch(bytes_.data() + prefetched_);
+  }
+}
+
+FrameBlock RecordFrames::next() {
+  FrameBlock block{end_, 0, 0, record_};
+  const auto is_full = [&] {
+    return block.count % word_records == 0 && (block.count == block_records || end_ - block.begin >= block_bytes);
+  };
   try {
-    while (found.end < bytes.size()) {
-      prefetched = prefetch_ahead(bytes, std::max(prefetched, found.end), found.end);
-      const wire::Frame frame = wire::read_frame(bytes, found.end);
-      if (found.count % block_records == 0) {
-        found.blocks.push_back({found.end, 0, 0, first_record + found.count});
-      }
-      found.end = frame.begin + frame.size;
-      ++found.count;
-      FrameBlock& block = found.blocks.back();
+    while (problem_.empty() && end_ < bytes_.size() && !(block.count > 0 && is_full())) {
+      prefetch();
+      const wire::Frame frame = wire::read_frame(bytes_, end_);
+      end_ = frame.begin + frame.size;
       ++block.count;
-      block.size = found.end - block.begin;
     }
   } catch (const wire::Malformed& error) {
-    found.problem = error.what();
+    problem_ = error.what();
   }
-  return found;
+  block.size = end_ - block.begin;
+  record_ += block.count;
+  return block;
 }
 
 }  // namespace chakra::io
