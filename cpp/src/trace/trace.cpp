@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
-#include "trace/time_units.hpp"
+#include "trace/record_encoder.hpp"
 #include "trace/trace_storage.hpp"
 #include "wire/decode.hpp"
-#include "wire/encode.hpp"
 
 namespace chakra {
 
@@ -34,12 +33,6 @@ auto decode_cold(const Trace& trace, NodeIndex row, Decode&& decode) {
     throw FormatError({trace.source(), {}, offset ? std::optional(*offset + error.offset()) : std::nullopt},
                       "node " + std::to_string(trace.ids()[row]) + ": " + error.what());
   }
-}
-
-std::vector<NodeId> parent_ids(const detail::TraceStorage& storage, std::span<const NodeIndex> rows) {
-  std::vector<NodeId> ids(rows.size());
-  std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return storage.ids[row]; });
-  return ids;
 }
 
 /// Counts each parent of a row once, in whatever order.
@@ -147,33 +140,8 @@ IoInfo Trace::inputs(NodeIndex row) const { return decode_cold(*this, row, wire:
 IoInfo Trace::outputs(NodeIndex row) const { return decode_cold(*this, row, wire::decode_outputs); }
 
 std::string Trace::record(NodeIndex row) const {
-  const std::string_view kept = storage_->record_bytes(row);
-  if (storage_->record_form[row] == detail::RecordForm::whole) {
-    return std::string(kept);
-  }
-  const auto data = parent_ids(*storage_, data_deps()[row]);
-  const auto ctrl = parent_ids(*storage_, ctrl_deps()[row]);
-  std::string message;
-  if (storage_->record_form[row] == detail::RecordForm::whole_but_deps) {
-    wire::append_without_dependencies(message, kept);
-    wire::append_dependencies(message, ctrl, data);
-    return message;
-  }
-  if (storage_->record_form[row] == detail::RecordForm::whole_but_id_and_deps) {
-    wire::append_id(message, storage_->ids[row]);
-    wire::append_without_id_and_dependencies(message, kept);
-    wire::append_dependencies(message, ctrl, data);
-    return message;
-  }
-  wire::append_head(message, {.id = storage_->ids[row],
-                              .name = name(row),
-                              .type = storage_->types[row],
-                              .ctrl_deps = ctrl,
-                              .data_deps = data,
-                              .start_micros = detail::rounded_micros(storage_->start_ns[row]),
-                              .duration_micros = detail::rounded_micros(storage_->duration_ns[row])});
-  message.append(kept);
-  return message;
+  detail::RecordEncoder encoder(*storage_);
+  return std::string(encoder.record(row));
 }
 
 const Metadata& Trace::metadata() const noexcept { return storage_->metadata; }
