@@ -40,6 +40,8 @@ class Result:
         warnings: what was odd in the input, one line a kind.
         messages: messages that were simulated one by one.
         events: events of the simulation.
+        fidelity: phases of chunks, counted on every member, by how they were carried out: "closed", "phase", "message".
+        order_mattered: what came in one ns and made fidelity "auto" begin again with all messages; else empty.
         traces: the traces simulated, one a rank.
     """
 
@@ -57,6 +59,8 @@ class Result:
         self.warnings: list[str] = [*native.warnings, *warnings]
         self.messages: int = native.messages
         self.events: int = native.events
+        self.fidelity: dict[str, int] = native.phases
+        self.order_mattered: str = native.order_mattered
 
     @property
     def num_ranks(self) -> int:

@@ -27,6 +27,10 @@ constexpr std::string_view parity_involved_dims = "1111";
 /// Keeps what an all-gather adds up to within 64 bits.
 constexpr std::uint64_t largest_total = std::uint64_t{1} << 62;
 
+/// In place of the family and the tick of registration of a chunk that comes from its node.
+constexpr std::uint64_t new_chunk = ~std::uint64_t{0};
+constexpr std::uint64_t not_registered = ~std::uint64_t{0};
+
 std::string what(const CollectiveNode& node) {
   return "node " + std::to_string(node.id) + ", " + to_string(node.type) + " of " + std::to_string(node.size) +
          " bytes";
@@ -54,11 +58,12 @@ void ChunkPool::release(std::uint32_t index) {
 }
 
 CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
-                                   ChunkPool& chunks, CollectiveListener& listener)
+                                   ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener)
     : config_(config),
       groups_(groups),
       kernel_(kernel),
       chunks_(chunks),
+      ties_(ties),
       listener_(listener),
       planner_(config.network, config.system, config.parity),
       dimensions_(config.network.dimensions().size()),
@@ -202,6 +207,7 @@ void CollectiveRunner::create_chunk(const CollectiveNode& node, const Collective
   chunk.running = false;
   ++runs_[run].chunks_left;
   choose_queues(chunk, node.type, number);
+  check_order(queue(chunk, chunk.phase()), new_chunk, not_registered);
   enqueue(index);
   start_waiting(queue(chunk, chunk.phase()));
 }
@@ -260,6 +266,20 @@ void CollectiveRunner::enqueue(std::uint32_t index) {
   waiting.tail = index;
 }
 
+/// Chunks that come into a queue in one tick: are they sure to come in this order?
+void CollectiveRunner::check_order(Queue& entered, std::uint64_t family, std::uint64_t registered) {
+  if (!ties_.is_enabled()) return;
+  if (entered.arrived == kernel_.now()) {
+    const bool together = family != 0 && family == entered.family;
+    const bool in_order = registered != not_registered && entered.registered != not_registered;
+    if (!together && !(in_order && registered > entered.registered))
+      ties_.cannot_tell("chunks that reach a queue in one ns");
+  }
+  entered.arrived = kernel_.now();
+  entered.registered = registered;
+  entered.family = family;
+}
+
 void CollectiveRunner::start_waiting(Queue& waiting) {
   while (waiting.head != none && waiting.running < slots_) {
     const std::uint32_t index = waiting.head;
@@ -293,6 +313,7 @@ void CollectiveRunner::phase_ended(std::uint32_t index) {
     }
   } else {
     ++chunk.current;
+    check_order(queue(chunk, chunk.phase()), chunk.family, kernel_.registered());
     enqueue(index);
   }
   --old_queue.running;
@@ -310,6 +331,7 @@ bool CollectiveRunner::admit_blocked() {
     const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
     return Line{chunk.tag + way, phase.members.base, phase.members.list};
   };
+  ties_.cannot_tell("chunks of several groups that wait for each other");
   std::set<Line> begun;
   std::map<Line, std::vector<std::uint32_t>> waiting;
   for (std::uint32_t index = 0; index < chunks_.size(); ++index) {

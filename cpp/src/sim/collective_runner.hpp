@@ -13,6 +13,7 @@
 #include "sim/chunk.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
+#include "sim/tie_watch.hpp"
 
 namespace chakra::sim {
 
@@ -42,7 +43,7 @@ class CollectiveListener {
 class CollectiveRunner final : public PhaseListener {
  public:
   CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel, ChunkPool& chunks,
-                   CollectiveListener& listener);
+                   TieWatch& ties, CollectiveListener& listener);
 
   void set_executor(PhaseExecutor& executor) noexcept { executor_ = &executor; }
 
@@ -77,6 +78,10 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t running = 0;
     std::uint32_t head = none;  ///< chunks that wait
     std::uint32_t tail = none;
+    // The chunk that came last.
+    std::uint64_t arrived = ~std::uint64_t{0};
+    std::uint64_t registered = 0;
+    std::uint64_t family = 0;
   };
   /// What all members of a group must agree on: the k-th collective of each is the same one.
   struct Agreement {
@@ -110,6 +115,7 @@ class CollectiveRunner final : public PhaseListener {
   std::uint32_t next_in_half(const Chunk& chunk, const Phase& phase, std::uint64_t number);
   Queue& queue(const Chunk& chunk, const Phase& phase) noexcept;
   void enqueue(std::uint32_t index);
+  void check_order(Queue& queue, std::uint64_t family, std::uint64_t registered);
   void start_waiting(Queue& queue);
   void begin(std::uint32_t index);
   void remove_waiting(Queue& queue, std::uint32_t index);
@@ -118,6 +124,7 @@ class CollectiveRunner final : public PhaseListener {
   const GroupTable& groups_;
   Kernel& kernel_;
   ChunkPool& chunks_;
+  TieWatch& ties_;
   CollectiveListener& listener_;
   PhaseExecutor* executor_ = nullptr;
   Planner planner_;

@@ -11,7 +11,9 @@
 #include "sim/kernel.hpp"
 #include "sim/message_phases.hpp"
 #include "sim/node_runner.hpp"
+#include "sim/tie_watch.hpp"
 #include "sim/transport.hpp"
+#include "sim/whole_phases.hpp"
 
 namespace chakra::sim {
 
@@ -20,12 +22,14 @@ class Engine final : public CompletionListener {
  public:
   Engine(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress);
 
-  /// Runs to the end. Throws SimulationError where nothing can go on.
+  /// Runs to the end. Throws SimulationError where nothing can go on, and OrderMatters if it is for
+  /// messages to decide what happens (fidelity automatic).
   SimulationResult run();
 
   void completed(const Continuation& continuation) override;
 
  private:
+  [[noreturn]] void stalled();
   void drain();
   void dispatch(const Event& event);
   void act(std::uint32_t rank, const Action& action);
@@ -34,13 +38,16 @@ class Engine final : public CompletionListener {
   const SimulationConfig& config_;
   Progress* progress_;
   SimulationResult result_;
+  EndpointCosts costs_;
+  TieWatch ties_;
   Kernel kernel_;
   GroupTable groups_;
   Transport transport_;
   ChunkPool chunks_;
   NodeRunner nodes_;
   CollectiveRunner collectives_;
-  MessagePhases phases_;
+  MessagePhases messages_;
+  WholePhases phases_;
 };
 
 }  // namespace chakra::sim

@@ -56,10 +56,40 @@ void check_slots(const SimulationConfig& config) {
 
 }  // namespace
 
+Fidelity parse_fidelity(std::string_view name) {
+  for (const Fidelity fidelity : {Fidelity::automatic, Fidelity::closed, Fidelity::phase, Fidelity::message}) {
+    if (name == to_string(fidelity)) return fidelity;
+  }
+  throw ConfigError("unknown fidelity \"" + std::string(name) + "\"; known are auto, closed, phase, message");
+}
+
+std::string_view to_string(Fidelity fidelity) noexcept {
+  switch (fidelity) {
+    case Fidelity::automatic:
+      return "auto";
+    case Fidelity::closed:
+      return "closed";
+    case Fidelity::phase:
+      return "phase";
+    case Fidelity::message:
+      return "message";
+  }
+  return "auto";
+}
+
 SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
   check(traces, config);
   check_slots(config);
-  return sim::Engine(traces, config, progress).run();
+  try {
+    return sim::Engine(traces, config, progress).run();
+  } catch (const sim::OrderMatters& doubt) {
+    if (progress != nullptr) progress->done = 0;
+    SimulationConfig by_message = config;
+    by_message.fidelity = Fidelity::message;
+    SimulationResult result = sim::Engine(traces, by_message, progress).run();
+    result.order_mattered = doubt.what();
+    return result;
+  }
 }
 
 }  // namespace chakra

@@ -59,6 +59,10 @@ def simulate(
         Literal["simulated", "recorded"],
         typer.Option("--communication", help="simulated, or recorded: durations of the trace."),
     ] = "simulated",
+    fidelity: Annotated[
+        Literal["auto", "closed", "phase", "message"],
+        typer.Option("--fidelity", help="How closely collectives are simulated; auto: as cheaply as is exact."),
+    ] = "auto",
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
@@ -88,6 +92,7 @@ def simulate(
             injection_scale=injection_scale,
             resources=resources,
             communication=communication,
+            fidelity=fidelity,
             record_nodes=timeline is not None or csv is not None,
             progress=progress,
         ),
