@@ -31,6 +31,9 @@ constexpr std::uint64_t largest_total = std::uint64_t{1} << 62;
 constexpr std::uint64_t new_chunk = ~std::uint64_t{0};
 constexpr std::uint64_t not_registered = ~std::uint64_t{0};
 
+/// Keeps the numbers of issued collectives apart from those of families of chunks.
+constexpr std::uint64_t issue_bit = std::uint64_t{1} << 63;
+
 std::string what(const CollectiveNode& node) {
   return "node " + std::to_string(node.id) + ", " + to_string(node.type) + " of " + std::to_string(node.size) +
          " bytes";
@@ -96,6 +99,7 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   } else if (node.size < groups_[node.group].size() && node.type != CollectiveType::barrier) {
     ++tiny_;
   }
+  cause_ = ++issues_ | issue_bit;
   const std::uint32_t run = runs_.take({node.rank, node.row, node.group, position, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     const std::uint64_t tag = config_.parity ? parity_tag(node, position) : numbering.tag + c * tags_per_chunk;
@@ -293,6 +297,7 @@ void CollectiveRunner::begin(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
   const Phase& phase = chunk.phase();
   chunk.running = true;
+  chunk.cause = cause_;
   const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
   chunk.phase_tag = config_.parity ? chunk.tag : chunk.tag + way;
   executor_->begin(index);
@@ -316,6 +321,7 @@ void CollectiveRunner::phase_ended(std::uint32_t index) {
     check_order(queue(chunk, chunk.phase()), chunk.family, kernel_.registered());
     enqueue(index);
   }
+  cause_ = chunk.family;
   --old_queue.running;
   start_waiting(old_queue);
   if (last) return chunks_.release(index);

@@ -137,6 +137,8 @@ class CollectiveRunner final : public PhaseListener {
   std::vector<std::uint64_t> created_;   ///< parity: chunks of each rank
   std::vector<GroupState> group_states_;
   std::uint64_t next_tag_ = 0;
+  std::uint64_t cause_ = 0;  ///< of the phases that begin now
+  std::uint64_t issues_ = 0;
   std::uint64_t empty_ = 0;
   std::uint64_t tiny_ = 0;
   std::uint64_t substituted_ = 0;

@@ -67,6 +67,7 @@ std::uint32_t WholePhases::meeting_of(const Key& key, std::uint32_t members) {
   meeting.chunks.assign(members, none);
   meeting.begins.clear();
   meeting.order.clear();
+  meeting.causes.clear();
   return place->second;
 }
 
@@ -86,6 +87,8 @@ void WholePhases::join(Meeting& meeting, std::uint32_t position, std::uint32_t c
   if (ties_.is_enabled() && chunks_[chunk].phases.size() > 1) {
     meeting.order.resize(members);
     meeting.order[position] = begun_++;
+    meeting.causes.resize(members);
+    meeting.causes[position] = chunks_[chunk].cause;
   }
   meeting.chunks[position] = chunk;
   ++meeting.begun;
@@ -134,11 +137,16 @@ void WholePhases::find_family(Meeting& meeting) {
   for (const std::uint32_t chunk : meeting.chunks) chunks_[chunk].family = meeting.family;
 }
 
+/// Every member begins both phases in one tick and in one order. Then both always do the same in the same run of the
+/// member's actions, one after the other. Without an endpoint delay that holds only if the first of these actions
+/// is registered in one go.
 bool WholePhases::is_lockstep(const Meeting& before, const Meeting& meeting) const {
-  if (!has_endpoint_delay_ || before.queue != meeting.queue || before.order.size() != meeting.order.size())
-    return false;
-  if (before.first != meeting.first || before.in_step != meeting.in_step || before.begins != meeting.begins) {
-    return false;
+  if (before.queue != meeting.queue || before.order.size() != meeting.order.size()) return false;
+  if (before.first != meeting.first || before.in_step != meeting.in_step) return false;
+  if (!meeting.in_step && before.begins != meeting.begins) return false;
+  if (!has_endpoint_delay_) {
+    const auto same = [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; };
+    if (!std::equal(before.causes.begin(), before.causes.end(), meeting.causes.begin(), same)) return false;
   }
   return std::equal(before.order.begin(), before.order.end(), meeting.order.begin(), std::less<>());
 }

@@ -56,6 +56,7 @@ class WholePhases final : public PhaseExecutor {
     std::vector<std::uint32_t> chunks = {};  ///< by position; none: has not begun
     std::vector<std::uint64_t> begins = {};  ///< by position; only if not in step
     std::vector<std::uint64_t> order = {};   ///< by position: how many phases began before
+    std::vector<std::uint64_t> causes = {};  ///< by position
   };
 
   std::uint32_t meeting_of(const Key& key, std::uint32_t members);
