@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The plain model of ASTRA-sim against the grid, and the simulator, in every fidelity, against the plain model."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import chakra_core as cc
+from astra_oracle import Oracle, Setup, Work
+from chakra_core.config import SimulationOptions
+from random_runs import Run, random_run
+from shared_data import SHARED, needs
+
+REFERENCE = SHARED / "reference"
+GRID = REFERENCE / "astra_grid.jsonl"
+LARGEST = 16
+"""NPUs of the largest rows that the plain model is run on; the simulator runs all of them."""
+
+
+@functools.cache
+def nodes_of(path: str) -> list[Work]:
+    trace = cc.load(path)
+    return [
+        Work(
+            id=id_,
+            kind=cc.NodeType(int(trace.types[row])).name,
+            parents=trace.ids[[*trace.data_deps[row], *trace.ctrl_deps[row]]].tolist(),
+            duration=int(trace.duration_ns[row]),
+            attrs=dict(trace.node(id_).attrs),
+        )
+        for row, id_ in enumerate(trace.ids.tolist())
+    ]
+
+
+def setup_of(row: dict[str, Any]) -> Setup:
+    network = yaml.safe_load(row["network_yml"])
+    options = SimulationOptions.from_arguments(row["extra_args"])
+    return Setup(
+        topology=network["topology"],
+        npus=network["npus_count"],
+        bandwidth=network["bandwidth"],
+        latency=network["latency"],
+        system=json.loads(row["system_json"]),
+        groups=json.loads(row["comm_group_json"] or "{}"),
+        memory=json.loads(row["memory_json"]),
+        queues=options.num_queues_per_dim,
+        rendezvous=options.rendezvous_protocol,
+        injection_scale=options.injection_scale,
+        congestion=row["backend"] == "aware",
+    )
+
+
+def rows() -> list[dict[str, Any]]:
+    if not GRID.exists():
+        return []
+    every = map(json.loads, GRID.read_text(encoding="utf-8").splitlines())
+    return [row for row in every if row["expect"] == "finish" and row["category"] != "edge"]
+
+
+@needs(GRID)
+def test_the_plain_model_gives_the_grid() -> None:
+    counted = 0
+    for row in rows():
+        if row["npus"] > LARGEST:
+            continue
+        files = [
+            str(REFERENCE / row["workload_dir"] / f"{row['workload_prefix']}.{npu}.et") for npu in range(row["npus"])
+        ]
+        oracle = Oracle(setup_of(row), [nodes_of(path) for path in files])
+        assert (oracle.finish_ns, oracle.exposed_comm_ns) == (row["finish_ns"], row["exposed_comm_ns"]), row["id"]
+        counted += 1
+    assert counted > 350
+
+
+def oracle_of(run: Run) -> Oracle:
+    setup = Setup(
+        topology=run.topology,
+        npus=run.npus,
+        bandwidth=run.bandwidth,
+        latency=run.latency,
+        system=run.system,
+        groups=run.groups,
+        queues=run.options["num_queues_per_dim"],
+        rendezvous=run.options["rendezvous_protocol"],
+        congestion=run.options.get("congestion", False),
+    )
+    nodes = [
+        [
+            Work(number, node.kind, node.parents, node.duration, {"is_cpu_op": False, **node.attrs})
+            for number, node in enumerate(mine)
+        ]
+        for mine in run.nodes
+    ]
+    return Oracle(setup, nodes)
+
+
+def times_of(result: cc.Result) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    nodes = result.nodes()
+    times = list(zip(nodes["start_ns"].tolist(), nodes["end_ns"].tolist(), strict=True))
+    return result.finish_ns.tolist(), result.exposed_comm_ns.tolist(), times
+
+
+@settings(max_examples=60)
+@given(st.data(), st.booleans())
+def test_every_node_has_the_times_of_the_plain_model(data: st.DataObject, congestion: bool) -> None:
+    run = random_run(lambda choices: data.draw(st.sampled_from(choices)), parity=True)
+    if congestion and len(run.npus) == 1:
+        run.options["congestion"] = True
+    oracle = oracle_of(run)
+    for fidelity in ("auto", "message"):
+        if oracle.is_stuck:
+            with pytest.raises(cc.SimulationError):
+                run.simulate(fidelity=fidelity)
+        else:
+            found = times_of(run.simulate(fidelity=fidelity))
+            assert found == (oracle.finish_ns, oracle.exposed_comm_ns, oracle.node_times)
