@@ -207,6 +207,7 @@ void bind_result(py::module_& module) {
                 {"closed", self.phases.closed}, {"message", self.phases.message}, {"phase", self.phases.phase}};
           },
           "Phases of chunks, counted on every member, by how they were carried out.")
+      .def_readonly("folded_ranks", &SimulationResult::folded_ranks, "Ranks that another one was simulated for.")
       .def_readonly("order_mattered", &SimulationResult::order_mattered,
                     "What came in one ns and made \"auto\" begin again with all messages; else empty.");
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
@@ -220,7 +221,7 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
                                       std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
                                       double injection_scale, bool groups_as_listed,
                                       const std::optional<CountTriple>& slots, bool recorded_communication,
-                                      const std::string& fidelity, bool record_nodes, Progress* progress) {
+                                      const std::string& fidelity, bool fold, bool record_nodes, Progress* progress) {
   const py::gil_scoped_release release;
   SimulationConfig config{.network = network, .system = system, .memory = memory};
   for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
@@ -233,6 +234,7 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   if (slots) config.slots = SlotCounts{std::get<0>(*slots), std::get<1>(*slots), std::get<2>(*slots)};
   if (recorded_communication) config.communication = CommunicationTimes::recorded;
   config.fidelity = parse_fidelity(fidelity);
+  config.fold = fold;
   config.record_nodes = record_nodes;
   const std::vector<TracePtr> shared(traces.begin(), traces.end());
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
@@ -250,7 +252,7 @@ void bind_sim(py::module_& module) {
       py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"), "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false,
       "congestion"_a = false, "num_queues_per_dim"_a = 1, "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0,
       "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "fidelity"_a = "auto",
-      "record_nodes"_a = true, "progress"_a = py::none(),
+      "fold"_a = true, "record_nodes"_a = true, "progress"_a = py::none(),
       "Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each "
       "thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");

@@ -41,6 +41,7 @@ class Result:
         messages: messages that were simulated one by one.
         events: events of the simulation.
         fidelity: phases of chunks, counted on every member, by how they were carried out: "closed", "phase", "message".
+        folded_ranks: ranks that another one was simulated for, because all are alike: all but one, or none.
         order_mattered: what came in one ns and made fidelity "auto" begin again with all messages; else empty.
         traces: the traces simulated, one a rank.
     """
@@ -60,6 +61,7 @@ class Result:
         self.messages: int = native.messages
         self.events: int = native.events
         self.fidelity: dict[str, int] = native.phases
+        self.folded_ranks: int = native.folded_ranks
         self.order_mattered: str = native.order_mattered
 
     @property

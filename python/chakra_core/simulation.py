@@ -44,6 +44,7 @@ def simulate(
     resources: Mapping[str, int] | str | None = None,
     communication: Literal["simulated", "recorded"] = "simulated",
     fidelity: Fidelity = "auto",
+    fold: bool = True,
     groups_as_listed: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
@@ -75,6 +76,9 @@ def simulate(
             from the times at which its members begin to the times at which they end. "closed": the same, and a formula
             where they begin together. "auto": what is cheapest of these and surely gives the times of "message", which
             differ from those of the other two only where the order of events within one ns matters.
+        fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no messages but
+            in collectives, and groups that divide the ranks into parts of one form. The times are the same. Fidelity
+            "phase" and "message" never fold.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
         record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
         progress: counts completed nodes; `cancel()` it from another thread to stop.
@@ -102,6 +106,7 @@ def simulate(
         resources=cast(Resources, resources),
         communication=communication,
         fidelity=fidelity,
+        fold=fold,
     )
     _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
@@ -125,6 +130,7 @@ def simulate(
         slots=options.slots,
         recorded_communication=recorded,
         fidelity=options.fidelity,
+        fold=options.fold,
         record_nodes=record_nodes,
         progress=progress,
     )

@@ -73,8 +73,8 @@ def build(nodes: list[Node]) -> cc.Trace:
     return builder.build()
 
 
-def random_run(choose: Choose[Any], *, parity: bool) -> Run:
-    """Any run that parity, or else the default mode, accepts."""
+def random_run(choose: Choose[Any], *, parity: bool, alike: bool = False) -> Run:
+    """Any run that parity, or else the default mode, accepts. `alike`: all ranks do the same, and send nothing else."""
     npus = list(choose([(4,), (8,), (2,), (3,), (5,), (2, 2), (4, 2), (2, 4), (3, 2), (2, 2, 2), (2, 3, 2)]))
     power = all(n & (n - 1) == 0 for n in npus)
     ranks = 1
@@ -103,7 +103,7 @@ def random_run(choose: Choose[Any], *, parity: bool) -> Run:
         latency=[choose([500, 0, 1, 1000]) for _ in npus],
         system=system,
         groups=groups,
-        nodes=_nodes(choose, ranks, groups, parity=parity),
+        nodes=_nodes(choose, ranks, groups, parity=parity, alike=alike),
         options={
             "parity": parity,
             "num_queues_per_dim": choose([1, 1, 2, 3]),
@@ -130,17 +130,19 @@ def _groups(choose: Choose[Any], ranks: int) -> dict[str, list[int]]:
     return groups
 
 
-def _nodes(choose: Choose[Any], ranks: int, groups: dict[str, list[int]], *, parity: bool) -> list[list[Node]]:
+def _nodes(
+    choose: Choose[Any], ranks: int, groups: dict[str, list[int]], *, parity: bool, alike: bool
+) -> list[list[Node]]:
     """Steps that all ranks take, in one order; which earlier node a step waits for is alike on all ranks, too."""
     nodes: list[list[Node]] = [[] for _ in range(ranks)]
-    skewed = choose([False, True])
+    skewed = not alike and choose([False, True])
     kinds = [0, 0, 2, 6, 7] if parity else [0, 0, 2, 6, 7, 8, 1, 3, 4, 5, 9]
     divisions = _divisions(groups)
     for _ in range(choose([1, 2, 3, 4, 6])):
         size = len(nodes[0])
         parents = [[]] if size == 0 else [[size - 1], [size - 1], [choose(range(size))], []]
         waits_for = choose(parents)
-        step = choose(["collective", "collective", "compute", "messages"])
+        step = choose(["collective", "collective", "compute", *([] if alike else ["messages"])])
         if step == "compute":
             common = choose(DELAYS)
             for mine in nodes:

@@ -81,6 +81,8 @@ struct SimulationConfig {
   /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion,
   /// collectives with a root, windows and blocks of 0 bytes go message by message all the same.
   Fidelity fidelity = Fidelity::automatic;
+  /// Simulate one rank for all where all are alike; the times are the same. With fidelity automatic or closed.
+  bool fold = true;
 
   /// Keep start and end of every node.
   bool record_nodes = true;
@@ -115,6 +117,7 @@ struct SimulationResult {
   std::uint64_t messages = 0;         ///< messages that were simulated one by one
   std::uint64_t events = 0;
   PhaseCounts phases = {};
+  std::uint32_t folded_ranks = 0;  ///< that another rank was simulated for: all but one, or none
   /// `automatic` began without messages and began again with all of them, because these came in one ns; else empty.
   std::string order_mattered = {};
 };

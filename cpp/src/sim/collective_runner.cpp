@@ -60,10 +60,11 @@ void ChunkPool::release(std::uint32_t index) {
   free_.push_back(index);
 }
 
-CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
-                                   ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener)
+CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies,
+                                   Kernel& kernel, ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener)
     : config_(config),
       groups_(groups),
+      is_folded_(copies > 1),
       kernel_(kernel),
       chunks_(chunks),
       ties_(ties),
@@ -71,7 +72,7 @@ CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTa
       planner_(config.network, config.system, config.parity),
       dimensions_(config.network.dimensions().size()),
       group_states_(groups.size()) {
-  const std::size_t ranks = config.network.npus();
+  const std::size_t ranks = is_folded_ ? 1 : config.network.npus();
   const std::uint32_t active = config.system.active_chunks_per_dimension;
   slots_ = active / config.num_queues_per_dim + (active % config.num_queues_per_dim != 0 ? 1 : 0);
   if (config.parity) {
@@ -91,18 +92,18 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   }
   const CollectiveRequest req = request(node);
   const std::vector<std::uint64_t> sizes = planner_.chunk_sizes(req);
-  const std::uint32_t position = groups_[node.group].position(node.rank).value();
+  const std::uint32_t mine = place(req.subgroup ? req.position : groups_[node.group].position(node.rank).value());
   Numbering numbering;
-  if (!config_.parity) numbering = join(node, position, sizes.size());
+  if (!config_.parity) numbering = join(node, mine, sizes.size());
   if (node.size == 0 && node.type != CollectiveType::barrier) {
     ++empty_;
   } else if (node.size < groups_[node.group].size() && node.type != CollectiveType::barrier) {
     ++tiny_;
   }
   cause_ = ++issues_ | issue_bit;
-  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, position, 0});
+  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, mine, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
-    const std::uint64_t tag = config_.parity ? parity_tag(node, position) : numbering.tag + c * tags_per_chunk;
+    const std::uint64_t tag = config_.parity ? parity_tag(node, mine) : numbering.tag + c * tags_per_chunk;
     create_chunk(node, req, sizes[c], run, numbering.first_chunk + c, tag);
   }
   if (runs_[run].chunks_left > 0) return;
@@ -144,15 +145,15 @@ CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
 }
 
 /// Takes the rank's place in the group's next collective.
-CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, std::uint32_t position,
+CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, std::uint32_t place,
                                                    std::uint64_t chunks) {
   GroupState& state = group_states_[node.group];
   if (state.issued.empty()) {
-    const std::size_t members = groups_[node.group].size();
-    state.issued.resize(members);
-    state.queues.resize(members * dimensions_ * config_.num_queues_per_dim);
+    const std::size_t simulated = members(node.group);
+    state.issued.resize(simulated);
+    state.queues.resize(simulated * dimensions_ * config_.num_queues_per_dim);
   }
-  const std::uint64_t number = state.issued[position]++;
+  const std::uint64_t number = state.issued[place]++;
   if (number == state.closed + state.open.size()) {
     state.open.push_back({node, std::string(node.involved_dims.value_or("all")), state.chunks, chunks, next_tag_, 0});
     state.open.back().first.involved_dims.reset();
@@ -163,7 +164,7 @@ CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, s
   check_agreement(node, agreement, number);
   const Numbering numbering{agreement.first_chunk, agreement.tag | collective_bit};
   ++agreement.joined;
-  while (!state.open.empty() && state.open.front().joined == groups_[node.group].size()) {
+  while (!state.open.empty() && state.open.front().joined == members(node.group)) {
     state.open.pop_front();
     ++state.closed;
   }
@@ -186,12 +187,12 @@ void CollectiveRunner::check_agreement(const CollectiveNode& node, const Agreeme
 }
 
 /// ASTRA-sim counts all chunks of a rank, those of groups too, and multiplies in 32 bits.
-std::uint64_t CollectiveRunner::parity_tag(const CollectiveNode& node, std::uint32_t position) {
+std::uint64_t CollectiveRunner::parity_tag(const CollectiveNode& node, std::uint32_t place) {
   std::uint64_t number = created_[node.rank]++;
   if (node.group != GroupTable::world) {
     GroupState& state = group_states_[node.group];
-    if (state.issued.empty()) state.issued.resize(groups_[node.group].size());
-    number = groups_[node.group].number * parity_group_range + state.issued[position]++;
+    if (state.issued.empty()) state.issued.resize(members(node.group));
+    number = groups_[node.group].number * parity_group_range + state.issued[place]++;
   }
   const auto wrapped = static_cast<std::int64_t>(static_cast<std::int32_t>(number));
   const auto range = static_cast<std::int64_t>(parity_tag_range);
@@ -254,7 +255,7 @@ std::uint32_t CollectiveRunner::next_in_half(const Chunk& chunk, const Phase& ph
 CollectiveRunner::Queue& CollectiveRunner::queue(const Chunk& chunk, const Phase& phase) noexcept {
   const Run& run = runs_[chunk.collective];
   std::vector<Queue>& queues = config_.parity ? queues_ : group_states_[run.group].queues;
-  const std::size_t member = config_.parity ? run.rank : run.position;
+  const std::size_t member = config_.parity ? run.rank : run.place;
   return queues[(member * dimensions_ + phase.dimension) * config_.num_queues_per_dim + phase.queue];
 }
 
@@ -379,7 +380,7 @@ std::vector<std::string> CollectiveRunner::open_collectives() const {
       const std::uint64_t number = state.closed + i;
       std::string missing;
       std::size_t count = 0;
-      for (std::uint32_t position = 0; position < groups_[g].size(); ++position) {
+      for (std::uint32_t position = 0; position < state.issued.size(); ++position) {
         if (state.issued[position] > number) continue;
         if (++count <= most_listed) missing += (count > 1 ? ", " : "") + std::to_string(groups_[g].ranks[position]);
       }

@@ -42,8 +42,8 @@ class CollectiveListener {
 /// in which chunks wait for one of the slots.
 class CollectiveRunner final : public PhaseListener {
  public:
-  CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel, ChunkPool& chunks,
-                   TieWatch& ties, CollectiveListener& listener);
+  CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies, Kernel& kernel,
+                   ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener);
 
   void set_executor(PhaseExecutor& executor) noexcept { executor_ = &executor; }
 
@@ -71,7 +71,7 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t rank;
     NodeIndex row;
     std::uint32_t group;
-    std::uint32_t position;  ///< of the rank in the group
+    std::uint32_t place;  ///< of the rank in the state of the group
     std::uint32_t chunks_left;
   };
   struct Queue {
@@ -93,11 +93,11 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t joined = 0;
   };
   struct GroupState {
-    std::vector<std::uint64_t> issued;  ///< by position: collectives (parity: chunks) so far
+    std::vector<std::uint64_t> issued;  ///< by place: collectives (parity: chunks) so far
     std::deque<Agreement> open;         ///< from collective number `closed` on
     std::uint64_t closed = 0;
     std::uint64_t chunks = 0;
-    /// Position, dimension, queue. Those of other groups are apart: their order may differ from rank to rank.
+    /// Place, dimension, queue. Those of other groups are apart: their order may differ from rank to rank.
     std::vector<Queue> queues;
   };
   struct Numbering {
@@ -105,10 +105,14 @@ class CollectiveRunner final : public PhaseListener {
     std::uint64_t tag = 0;
   };
 
+  /// Members of a group that are simulated, and where a member is among them: one stands for all, or all are.
+  std::uint32_t members(std::uint32_t group) const noexcept { return is_folded_ ? 1 : groups_[group].size(); }
+  std::uint32_t place(std::uint32_t position) const noexcept { return is_folded_ ? 0 : position; }
+
   CollectiveRequest request(const CollectiveNode& node) const;
-  Numbering join(const CollectiveNode& node, std::uint32_t position, std::uint64_t chunks);
+  Numbering join(const CollectiveNode& node, std::uint32_t place, std::uint64_t chunks);
   void check_agreement(const CollectiveNode& node, const Agreement& agreement, std::uint64_t number) const;
-  std::uint64_t parity_tag(const CollectiveNode& node, std::uint32_t position);
+  std::uint64_t parity_tag(const CollectiveNode& node, std::uint32_t place);
   void create_chunk(const CollectiveNode& node, const CollectiveRequest& request, std::uint64_t bytes,
                     std::uint32_t run, std::uint64_t number, std::uint64_t tag);
   void choose_queues(Chunk& chunk, CollectiveType type, std::uint64_t number);
@@ -122,6 +126,7 @@ class CollectiveRunner final : public PhaseListener {
 
   const SimulationConfig& config_;
   const GroupTable& groups_;
+  bool is_folded_;
   Kernel& kernel_;
   ChunkPool& chunks_;
   TieWatch& ties_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "sim/folding.hpp"
 #include "sim/stall_report.hpp"
 
 namespace chakra::sim {
@@ -25,18 +26,20 @@ std::uint64_t scaled_endpoint_ns(const SimulationConfig& config) {
 
 }  // namespace
 
-Engine::Engine(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress)
+Engine::Engine(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+               const LanePlans& plans, std::uint32_t copies, Progress* progress)
     : config_(config),
       progress_(progress),
       costs_{config.parity, config.rendezvous_protocol, scaled_endpoint_ns(config), config.system.local_mem_bw * 1e9},
-      ties_(config.network.npus(), config.fidelity == Fidelity::automatic && !config.congestion),
-      kernel_(config.network.npus()),
-      groups_(config),
+      ties_(static_cast<std::uint32_t>(traces.size()), config.fidelity == Fidelity::automatic && !config.congestion),
+      kernel_(static_cast<std::uint32_t>(traces.size())),
+      groups_(groups),
+      copies_(copies),
       transport_(config.network, {config.parity, config.congestion, config.rendezvous_protocol}, kernel_, *this),
-      nodes_(traces, config, groups_, kernel_, transport_, collectives_, ties_, result_, progress),
-      collectives_(config, groups_, kernel_, chunks_, ties_, nodes_),
+      nodes_(traces, config, groups_, plans, copies, kernel_, transport_, collectives_, ties_, result_, progress),
+      collectives_(config, groups_, copies, kernel_, chunks_, ties_, nodes_),
       messages_(costs_, kernel_, transport_, chunks_, collectives_),
-      phases_(config, costs_, kernel_, chunks_, ties_, messages_) {
+      phases_(config, costs_, copies, kernel_, chunks_, ties_, messages_) {
   collectives_.set_executor(phases_);
 }
 
@@ -54,8 +57,9 @@ SimulationResult Engine::run() {
   return std::move(result_);
 }
 
-/// ASTRA-sim may pair messages that do not belong together and go on.
+/// The report is to name all ranks. And ASTRA-sim may pair messages that do not belong together and go on.
 void Engine::stalled() {
+  if (copies_ > 1) throw NotAlike();
   if (config_.parity) ties_.cannot_tell("collectives that do not fit together");
   throw SimulationError(stall_report(nodes_, collectives_, phases_, transport_, chunks_, groups_));
 }
@@ -96,7 +100,7 @@ void Engine::completed(const Continuation& continuation) {
 
 void Engine::add_warnings() {
   const auto add = [this](std::uint64_t count, const std::string& text) {
-    if (count > 0) result_.warnings.push_back(std::to_string(count) + " " + text);
+    if (count > 0) result_.warnings.push_back(std::to_string(count * copies_) + " " + text);
   };
   add(collectives_.empty_collectives(), "collectives of 0 bytes took no time");
   add(collectives_.tiny_collectives(), "collectives have fewer bytes than their group has ranks");

@@ -20,7 +20,10 @@ namespace chakra::sim {
 /// Wires the parts of one simulation together and hands each event to the part that it concerns.
 class Engine final : public CompletionListener {
  public:
-  Engine(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress);
+  /// `copies`: 1; or the ranks that the only trace given stands for. Then `run` throws NotAlike where a phase is not
+  /// the same for all of its members, and gives the result of that one rank.
+  Engine(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+         const LanePlans& plans, std::uint32_t copies, Progress* progress);
 
   /// Runs to the end. Throws SimulationError where nothing can go on, and OrderMatters if it is for
   /// messages to decide what happens (fidelity automatic).
@@ -41,7 +44,8 @@ class Engine final : public CompletionListener {
   EndpointCosts costs_;
   TieWatch ties_;
   Kernel kernel_;
-  GroupTable groups_;
+  const GroupTable& groups_;
+  std::uint32_t copies_;
   Transport transport_;
   ChunkPool chunks_;
   NodeRunner nodes_;

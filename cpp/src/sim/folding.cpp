@@ -14,9 +14,9 @@ namespace {
 
 /// Names may differ, and groups are compared by what they are.
 constexpr std::array compared_attributes{
-    IntegerAttribute::num_ops,  IntegerAttribute::tensor_size, IntegerAttribute::comm_type,
-    IntegerAttribute::comm_size, IntegerAttribute::comm_src,   IntegerAttribute::comm_dst,
-    IntegerAttribute::comm_tag, IntegerAttribute::stream,      IntegerAttribute::tid,
+    IntegerAttribute::num_ops,   IntegerAttribute::tensor_size, IntegerAttribute::comm_type,
+    IntegerAttribute::comm_size, IntegerAttribute::comm_src,    IntegerAttribute::comm_dst,
+    IntegerAttribute::comm_tag,  IntegerAttribute::stream,      IntegerAttribute::tid,
 };
 
 bool same(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
@@ -24,7 +24,8 @@ bool same(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
 }
 
 bool same(const Adjacency& a, const Adjacency& b) {
-  return same(a.offsets, b.offsets) && std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end());
+  return same(a.offsets, b.offsets) &&
+         std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end());
 }
 
 bool same_attributes(const Trace& a, const Trace& b) {
@@ -57,16 +58,14 @@ bool same_plan(const LanePlan& a, const LanePlan& b) {
          std::all_of(a.launch_order.turns.begin(), a.launch_order.turns.end(), same_turn);
 }
 
-/// Nodes whose time depends on other ranks in a way that collectives do not.
-bool sends_or_shares(const Trace& trace, const SimulationConfig& config) {
-  const bool shares = config.memory.type == MemoryType::pool || config.memory.type == MemoryType::per_node;
-  return std::any_of(trace.types().begin(), trace.types().end(), [&](NodeType type) {
-    return type == NodeType::comm_send || type == NodeType::comm_recv || (shares && is_memory(type));
-  });
+template <class Is>
+bool has_any(const Trace& trace, Is is) {
+  return std::any_of(trace.types().begin(), trace.types().end(), is);
 }
 
-/// The groups that a trace names, in the order of their first nodes, and for each of these that node's successor in
-/// the list of collectives: two traces with equal `slots` use their groups in the same places.
+bool is_message(NodeType type) { return type == NodeType::comm_send || type == NodeType::comm_recv; }
+
+/// The groups that a trace names. Two traces with equal `slots` use theirs in the same places.
 struct UsedGroups {
   std::vector<std::uint32_t> groups;  ///< in the order in which they first appear
   std::vector<std::uint32_t> slots;   ///< of each collective: index into `groups`
@@ -116,8 +115,8 @@ bool divide_ranks(const std::vector<std::uint32_t>& group_of_rank, const GroupTa
   }
   return std::all_of(members.begin(), members.end(), [&](const auto& entry) {
     const Group& group = table[entry.first];
-    return group.size() == entry.second && (group.whole || entry.first == group_of_rank.front() ||
-                                            same_ways(first, group, network));
+    return group.size() == entry.second &&
+           (group.whole || entry.first == group_of_rank.front() || same_ways(first, group, network));
   });
 }
 
@@ -134,9 +133,11 @@ void repeat(std::vector<Value>& column, std::size_t times) {
 
 bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
                const LanePlans& plans) {
-  const bool alone = config.system.replay_only;
-  const bool meets = !alone && config.communication == CommunicationTimes::simulated;
-  if (!alone && sends_or_shares(*traces.front(), config) && meets) return false;
+  const bool replays = config.system.replay_only;
+  const bool meets = !replays && config.communication == CommunicationTimes::simulated;
+  const bool shares = config.memory.type == MemoryType::pool || config.memory.type == MemoryType::per_node;
+  if (!replays && shares && has_any(*traces.front(), is_memory)) return false;
+  if (meets && has_any(*traces.front(), is_message)) return false;
   std::set<const Trace*> seen{traces.front().get()};
   for (const TracePtr& trace : traces) {
     if (!seen.insert(trace.get()).second) continue;

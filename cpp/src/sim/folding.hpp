@@ -20,8 +20,8 @@ class NotAlike final : public std::exception {
 /// members (WholePhases sees to that): one rank stands for all of them.
 ///
 /// So it is if all traces are the same but for the names of groups; if nothing is sent but in collectives, and no
-/// memory server is shared; if the groups that stand in the same place of the traces divide the ranks among them, and the
-/// ways between neighbours in these groups are the same. Linear in the nodes of all distinct traces.
+/// memory server is shared; if the groups that stand in the same place of the traces divide the ranks among them, and
+/// the ways between neighbours in these groups are the same. Linear in the nodes of all distinct traces.
 bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
                const LanePlans& plans);
 

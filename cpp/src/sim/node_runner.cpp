@@ -22,8 +22,8 @@ bool is_known_to_astra_sim(CollectiveType type) {
 }  // namespace
 
 NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
-                       Kernel& kernel, Transport& transport, CollectiveRunner& collectives, TieWatch& ties,
-                       SimulationResult& result, Progress* progress)
+                       const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
+                       CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress)
     : traces_(traces),
       config_(config),
       groups_(groups),
@@ -34,14 +34,15 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
       result_(result),
       progress_(progress),
       memory_(config.memory, config.network.npus()),
-      plans_(traces, config, groups) {
+      plans_(plans),
+      copies_(copies) {
   std::size_t nodes = 0;
   ranks_.reserve(traces.size());
   for (const TracePtr& trace : traces) {
     ranks_.emplace_back(trace, plans_.of(trace)).first_node = nodes;
     nodes += trace->size();
   }
-  if (progress != nullptr) progress->total = nodes;
+  if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
   result.node_start_ns.resize(nodes);
   result.node_end_ns.resize(nodes);
@@ -364,7 +365,7 @@ void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
 }
 
 void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
-  if (progress_ != nullptr) progress_->done.fetch_add(1, std::memory_order_relaxed);
+  if (progress_ != nullptr) progress_->done.fetch_add(copies_, std::memory_order_relaxed);
   if (!config_.record_nodes) return;
   const std::size_t place = ranks_[r].first_node + row;
   result_.node_end_ns[place] = kernel_.now();

@@ -25,9 +25,9 @@ namespace chakra::sim {
 /// them to what carries them out, and completes them.
 class NodeRunner final : public CollectiveListener {
  public:
-  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
-             Transport& transport, CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result,
-             Progress* progress);
+  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+             const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
+             CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress);
 
   /// Issues the nodes that are ready at the start, rank by rank.
   void start();
@@ -124,7 +124,8 @@ class NodeRunner final : public CollectiveListener {
   SimulationResult& result_;
   Progress* progress_;
   RemoteMemory memory_;
-  LanePlans plans_;
+  const LanePlans& plans_;
+  std::uint32_t copies_;  ///< ranks that each one simulated stands for
   std::vector<Rank> ranks_;
   std::uint64_t untimed_communication_ = 0;
 };

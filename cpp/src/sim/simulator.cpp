@@ -3,6 +3,9 @@
 
 #include "chakra_core/errors.hpp"
 #include "sim/engine.hpp"
+#include "sim/folding.hpp"
+#include "sim/group_table.hpp"
+#include "sim/lane_plan.hpp"
 
 namespace chakra {
 
@@ -54,6 +57,55 @@ void check_slots(const SimulationConfig& config) {
   }
 }
 
+/// The cheapest way first: one rank for all; without messages; with all of them.
+class Run {
+ public:
+  Run(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress)
+      : traces_(traces), config_(config), progress_(progress), groups_(config), plans_(traces, config, groups_) {}
+
+  SimulationResult result() {
+    try {
+      if (may_fold()) {
+        try {
+          return folded();
+        } catch (const sim::NotAlike&) {
+        }
+      }
+      return run(traces_, config_, 1);
+    } catch (const sim::OrderMatters& doubt) {
+      SimulationConfig by_message = config_;
+      by_message.fidelity = Fidelity::message;
+      SimulationResult result = run(traces_, by_message, 1);
+      result.order_mattered = doubt.what();
+      return result;
+    }
+  }
+
+ private:
+  SimulationResult run(std::span<const TracePtr> traces, const SimulationConfig& config, std::uint32_t copies) {
+    if (progress_ != nullptr) progress_->done = 0;
+    return sim::Engine(traces, config, groups_, plans_, copies, progress_).run();
+  }
+
+  bool may_fold() const {
+    const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
+    return config_.fold && formulas && !config_.congestion && traces_.size() > 1 &&
+           sim::are_alike(traces_, config_, groups_, plans_);
+  }
+
+  SimulationResult folded() {
+    SimulationResult result = run(traces_.first(1), config_, static_cast<std::uint32_t>(traces_.size()));
+    sim::repeat_for_all(result, traces_, plans_);
+    return result;
+  }
+
+  std::span<const TracePtr> traces_;
+  const SimulationConfig& config_;
+  Progress* progress_;
+  sim::GroupTable groups_;
+  sim::LanePlans plans_;
+};
+
 }  // namespace
 
 Fidelity parse_fidelity(std::string_view name) {
@@ -80,16 +132,7 @@ std::string_view to_string(Fidelity fidelity) noexcept {
 SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
   check(traces, config);
   check_slots(config);
-  try {
-    return sim::Engine(traces, config, progress).run();
-  } catch (const sim::OrderMatters& doubt) {
-    if (progress != nullptr) progress->done = 0;
-    SimulationConfig by_message = config;
-    by_message.fidelity = Fidelity::message;
-    SimulationResult result = sim::Engine(traces, by_message, progress).run();
-    result.order_mattered = doubt.what();
-    return result;
-  }
+  return Run(traces, config, progress).result();
 }
 
 }  // namespace chakra

@@ -2,16 +2,20 @@
 #include "sim/whole_phases.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "sim/folding.hpp"
 
 namespace chakra::sim {
 
-WholePhases::WholePhases(const SimulationConfig& config, const EndpointCosts& costs, Kernel& kernel, ChunkPool& chunks,
-                         TieWatch& ties, PhaseExecutor& messages)
+WholePhases::WholePhases(const SimulationConfig& config, const EndpointCosts& costs, std::uint32_t copies,
+                         Kernel& kernel, ChunkPool& chunks, TieWatch& ties, PhaseExecutor& messages)
     : fidelity_(config.congestion ? Fidelity::message : config.fidelity),
       times_(config.network, costs),
       has_endpoint_delay_(costs.endpoint > 0),
+      is_parity_(config.parity),
+      copies_(copies),
       kernel_(kernel),
       chunks_(chunks),
       ties_(ties),
@@ -30,16 +34,13 @@ void WholePhases::begin(std::uint32_t index) {
   const Phase& phase = chunk.phase();
   chunk.family = 0;
   chunk.meeting = none;
+  if (copies_ > 1) return begin_folded(index);
   if (fidelity_ == Fidelity::message || !times_.knows(phase)) {
     ++counts_.message;
     return messages_.begin(index);
   }
   ties_.activate();
-  const Key key{chunk.phase_tag,    phase.total != 0 ? phase.total : phase.bytes,
-                phase.members.list, phase.members.base,
-                phase.dimension,    phase.kind,
-                phase.half,         phase.anticlockwise,
-                phase.counter_tree};
+  const Key key = key_of(chunk);
   chunk.meeting = meeting_of(key, phase.members.size);
   Meeting& meeting = meetings_[chunk.meeting];
   meeting.queue = phase.queue;
@@ -47,6 +48,42 @@ void WholePhases::begin(std::uint32_t index) {
   if (meeting.begun < phase.members.size) return;
   open_.erase(key);
   conclude(meeting);
+}
+
+WholePhases::Key WholePhases::key_of(const Chunk& chunk) {
+  const Phase& phase = chunk.phase();
+  return {chunk.phase_tag,    phase.total != 0 ? phase.total : phase.bytes,
+          phase.members.list, phase.members.base,
+          phase.dimension,    phase.kind,
+          phase.half,         phase.anticlockwise,
+          phase.counter_tree};
+}
+
+/// All members begin now. A chunk that has been divided unevenly goes on differently on different ranks.
+void WholePhases::begin_folded(std::uint32_t index) {
+  Chunk& chunk = chunks_[index];
+  const Phase& phase = chunk.phase();
+  const bool even = is_parity_ || phase.total % phase.members.size == 0 || chunk.phases.size() == 1;
+  const auto end = even && times_.knows(phase) ? times_.in_step(phase) : std::nullopt;
+  if (!end) throw NotAlike();
+  ties_.activate();
+  counts_.closed += copies_;
+  if (ties_.is_enabled() && chunk.phases.size() > 1) find_folded_family(index, key_of(chunk));
+  end_at(index, {kernel_.now() + end->tick, kernel_.now() + end->registered});
+}
+
+void WholePhases::find_folded_family(std::uint32_t index, const Key& key) {
+  Chunk& chunk = chunks_[index];
+  Key line = key;
+  line.tag = 0;
+  const Begun now{kernel_.now(), chunk.cause, ++families_, chunk.phase().queue};
+  const auto [place, is_new] = latest_folded_.try_emplace(line, now);
+  if (!is_new) {
+    const Begun before = std::exchange(place->second, now);
+    const bool together = has_endpoint_delay_ || (before.cause == now.cause && now.cause != 0);
+    if (before.tick == now.tick && before.queue == now.queue && together) place->second.family = before.family;
+  }
+  chunk.family = place->second.family;
 }
 
 std::uint32_t WholePhases::meeting_of(const Key& key, std::uint32_t members) {

@@ -17,10 +17,11 @@ namespace chakra::sim {
 /// by the recurrences over the times at which they began. Leaves to messages what has neither.
 class WholePhases final : public PhaseExecutor {
  public:
-  WholePhases(const SimulationConfig& config, const EndpointCosts& costs, Kernel& kernel, ChunkPool& chunks,
-              TieWatch& ties, PhaseExecutor& messages);
+  WholePhases(const SimulationConfig& config, const EndpointCosts& costs, std::uint32_t copies, Kernel& kernel,
+              ChunkPool& chunks, TieWatch& ties, PhaseExecutor& messages);
 
-  /// Throws OrderMatters where the order of events in one ns decides, if TieWatch is to look out for it.
+  /// Throws NotAlike if one rank stands for all and the phase is not the same for all. Throws OrderMatters where the
+  /// order of events in one ns decides, if TieWatch is to look out for it.
   void begin(std::uint32_t chunk) override;
 
   /// Phases of a chunk on a rank, by how they were carried out.
@@ -59,6 +60,9 @@ class WholePhases final : public PhaseExecutor {
     std::vector<std::uint64_t> causes = {};  ///< by position
   };
 
+  static Key key_of(const Chunk& chunk);
+  void begin_folded(std::uint32_t chunk);
+  void find_folded_family(std::uint32_t chunk, const Key& key);
   std::uint32_t meeting_of(const Key& key, std::uint32_t members);
   void join(Meeting& meeting, std::uint32_t position, std::uint32_t chunk);
   void conclude(Meeting& meeting);
@@ -69,6 +73,8 @@ class WholePhases final : public PhaseExecutor {
   Fidelity fidelity_;
   PhaseTimes times_;
   bool has_endpoint_delay_;
+  bool is_parity_;
+  std::uint32_t copies_;  ///< ranks that the one simulated stands for
   Kernel& kernel_;
   ChunkPool& chunks_;
   TieWatch& ties_;
@@ -79,6 +85,14 @@ class WholePhases final : public PhaseExecutor {
   std::vector<PhaseEnd> ends_;
   /// The meeting that was concluded last on a line, by what the line is.
   std::unordered_map<Key, std::uint32_t, KeyHash> latest_;
+  /// Of a folded line: the chunk that began last.
+  struct Begun {
+    std::uint64_t tick;
+    std::uint64_t cause;
+    std::uint64_t family;
+    std::uint32_t queue;
+  };
+  std::unordered_map<Key, Begun, KeyHash> latest_folded_;
   std::uint64_t begun_ = 0;
   std::uint64_t families_ = 0;
   PhaseCounts counts_;

@@ -63,6 +63,9 @@ def simulate(
         Literal["auto", "closed", "phase", "message"],
         typer.Option("--fidelity", help="How closely collectives are simulated; auto: as cheaply as is exact."),
     ] = "auto",
+    fold: Annotated[
+        bool, typer.Option("--fold/--no-fold", help="Simulate one rank for all where all are alike.")
+    ] = True,
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
@@ -93,6 +96,7 @@ def simulate(
             resources=resources,
             communication=communication,
             fidelity=fidelity,
+            fold=fold,
             record_nodes=timeline is not None or csv is not None,
             progress=progress,
         ),

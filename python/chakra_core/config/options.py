@@ -61,6 +61,7 @@ class SimulationOptions(ConfigModel):
         communication: whether communication takes the time that the network makes it take ("simulated"), or its
             duration in the trace ("recorded").
         fidelity: how closely collectives are simulated: "message", "phase", "closed", or "auto".
+        fold: simulate one rank for all where all are alike.
     """
 
     congestion: Annotated[bool, Field(strict=True)] = False
@@ -73,6 +74,7 @@ class SimulationOptions(ConfigModel):
     resources: Annotated[Resources, PlainValidator(_parse_resources)] = None
     communication: Literal["simulated", "recorded"] = "simulated"
     fidelity: Fidelity = "auto"
+    fold: Annotated[bool, Field(strict=True)] = True
 
     @property
     def slots(self) -> tuple[int, int, int] | None:
