@@ -112,7 +112,7 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
     throw SimulationError("rank " + std::to_string(node.rank) + ", " + what(node) +
                           ": no dimension takes part, so it never ends in ASTRA-sim; run without parity");
   }
-  kernel_.act_after(node.rank, 0, {0, node.row, 1, ActionKind::collective_end});
+  kernel_.act_after(node.rank, 0, {0, node.row, ActionKind::collective_end});
 }
 
 CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {

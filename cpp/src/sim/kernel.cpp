@@ -24,8 +24,15 @@ void Kernel::throw_time_exceeded(std::uint64_t delay) const {
                         std::to_string(now()) + " ns; look for a node with an absurd duration or size");
 }
 
-void Kernel::add(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, const Action& action) {
-  const std::uint32_t node = actions_.take({action, registered, none});
+void Kernel::add(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, Action action) {
+  const std::uint32_t node = actions_.take();
+  ActionNode& added = actions_[node];
+  // Field by field: a copy of a temporary waits for the temporary to be written.
+  added.action.b = action.b;
+  added.action.a = action.a;
+  added.action.kind = action.kind;
+  added.registered = registered;
+  added.next = none;
   Agenda& agenda = agendas_[rank];
   std::vector<Batch>& batches = agenda.batches;
   if (agenda.first == batches.size() || batches.back().tick < tick) {

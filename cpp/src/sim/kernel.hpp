@@ -12,7 +12,7 @@ namespace chakra::sim {
 enum class ActionKind : std::uint8_t {
   node_end,         ///< a = row; computation, replayed node or remote-memory access
   collective_end,   ///< a = row; a collective that had nothing to exchange
-  slots_open,       ///< a = chunk, b = first slot (low word), count = slots whose endpoint delay is over
+  slots_open,       ///< a = chunk, b = slot whose endpoint delay is over; 0: all slots of the window
   slot_reduced,     ///< a = chunk; the reduction of a slot is done
   tree_start,       ///< a = chunk
   child_received,   ///< a = chunk
@@ -22,11 +22,10 @@ enum class ActionKind : std::uint8_t {
   phase_end,        ///< a = chunk; of a phase that was carried out as a whole
 };
 
-/// Something that a rank does at a later tick.
+/// Something that a rank does at a later tick. Small enough for registers.
 struct Action {
   std::uint64_t b = 0;
   std::uint32_t a = 0;
-  std::uint32_t count = 0;
   ActionKind kind = ActionKind::node_end;
 };
 
@@ -47,12 +46,10 @@ class Kernel {
     queue_.push({later(delay), subject, kind});
   }
   /// Registers an action of a rank `delay` ns from now. Throws SimulationError beyond 2^64 ns.
-  void act_after(std::uint32_t rank, std::uint64_t delay, const Action& action) {
-    add(rank, later(delay), now(), action);
-  }
+  void act_after(std::uint32_t rank, std::uint64_t delay, Action action) { add(rank, later(delay), now(), action); }
   /// Registers an action for a later tick as if it were done in the tick `registered`, which may be to come.
   /// Precondition: now() <= tick, registered <= tick.
-  void act_at(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, const Action& action) {
+  void act_at(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, Action action) {
     add(rank, tick, registered, action);
   }
   /// Tick in which the action that runs was registered.
@@ -104,7 +101,7 @@ class Kernel {
   }
   [[noreturn]] void throw_time_exceeded(std::uint64_t delay) const;
 
-  void add(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, const Action& action);
+  void add(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, Action action);
   void insert(Batch& batch, std::uint32_t node);
 
   SlotPool<ActionNode> actions_;

@@ -67,8 +67,7 @@ void MessagePhases::completed(const Continuation& continuation) {
 
 void MessagePhases::open_slots(std::uint32_t index, std::uint64_t count) {
   Chunk& chunk = chunks_[index];
-  kernel_.act_after(chunk.rank, chunk.exchange.endpoint_ns(),
-                    {chunk.opened, index, static_cast<std::uint32_t>(count), ActionKind::slots_open});
+  kernel_.act_after(chunk.rank, chunk.exchange.endpoint_ns(), {chunk.opened, index, ActionKind::slots_open});
   chunk.opened += count;
 }
 
@@ -76,7 +75,8 @@ void MessagePhases::open_slots(std::uint32_t index, std::uint64_t count) {
 /// slot of all can end the phase.
 void MessagePhases::close_slots(const Action& action) {
   const Exchange& exchange = chunks_[action.a].exchange;
-  for (std::uint64_t slot = action.b; slot < action.b + action.count; ++slot) {
+  const std::uint64_t count = action.b == 0 ? exchange.window() : 1;
+  for (std::uint64_t slot = action.b; slot < action.b + count; ++slot) {
     if (exchange.is_reduced(slot)) {
       later(action.a, costs_.reduction_ns(exchange.slot_bytes(slot)), ActionKind::slot_reduced);
     } else {
@@ -206,7 +206,7 @@ bool MessagePhases::receive(const Chunk& chunk, std::uint32_t index, std::uint32
 }
 
 void MessagePhases::later(std::uint32_t index, std::uint64_t delay, ActionKind kind) {
-  kernel_.act_after(chunks_[index].rank, delay, {0, index, 1, kind});
+  kernel_.act_after(chunks_[index].rank, delay, {0, index, kind});
 }
 
 }  // namespace chakra::sim

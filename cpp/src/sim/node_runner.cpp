@@ -157,7 +157,7 @@ void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
 
 void NodeRunner::run_for(std::uint32_t r, NodeIndex row, std::uint64_t duration_ns) {
   begin(r, row);
-  kernel_.act_after(r, duration_ns, {0, row, 1, ActionKind::node_end});
+  kernel_.act_after(r, duration_ns, {0, row, ActionKind::node_end});
 }
 
 void NodeRunner::act(std::uint32_t r, const Action& action) {
@@ -166,7 +166,7 @@ void NodeRunner::act(std::uint32_t r, const Action& action) {
   complete(r, action.a, memory ? TieWatch::Origin::collective : TieWatch::Origin::action);
   if (!memory || config_.system.replay_only) return;
   if (const auto next = memory_.finish(r)) {
-    kernel_.act_after(next->rank, next->duration_ns, {0, next->row, 1, ActionKind::node_end});
+    kernel_.act_after(next->rank, next->duration_ns, {0, next->row, ActionKind::node_end});
   }
 }
 
@@ -344,7 +344,7 @@ void NodeRunner::issue_memory(std::uint32_t r, NodeIndex row) {
   const RemoteMemory::Request request{r, row, memory_.duration_ns(bytes)};
   begin(r, row);
   if (memory_.crowds(r, kernel_.now())) ties_.cannot_tell("ranks that ask a memory server in one ns");
-  if (memory_.request(request)) kernel_.act_after(r, request.duration_ns, {0, row, 1, ActionKind::node_end});
+  if (memory_.request(request)) kernel_.act_after(r, request.duration_ns, {0, row, ActionKind::node_end});
 }
 
 std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttribute attribute) const {

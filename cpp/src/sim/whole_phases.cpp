@@ -189,7 +189,7 @@ bool WholePhases::is_lockstep(const Meeting& before, const Meeting& meeting) con
 }
 
 void WholePhases::end_at(std::uint32_t chunk, const PhaseEnd& end) {
-  kernel_.act_at(chunks_[chunk].rank, end.tick, end.registered, {0, chunk, 1, ActionKind::phase_end});
+  kernel_.act_at(chunks_[chunk].rank, end.tick, end.registered, {0, chunk, ActionKind::phase_end});
 }
 
 std::vector<std::uint32_t> WholePhases::missing(std::uint32_t chunk) const {

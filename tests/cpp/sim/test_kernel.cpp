@@ -13,7 +13,7 @@
 namespace chakra::sim {
 namespace {
 
-Action named(std::uint32_t name) { return {0, name, 1, ActionKind::node_end}; }
+Action named(std::uint32_t name) { return {0, name, ActionKind::node_end}; }
 
 /// Runs everything; events of other kinds are listed as negative numbers.
 std::vector<std::int64_t> drain(
