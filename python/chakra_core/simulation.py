@@ -76,7 +76,7 @@ def simulate(
             from the times at which its members begin to the times at which they end. "closed": the same, and a formula
             where they begin together. "auto": what is cheapest of these and surely gives the times of "message", which
             differ from those of the other two only where the order of events within one ns matters.
-        fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no messages but
+        fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no message but
             in collectives, and groups that divide the ranks into parts of one form. The times are the same. Fidelity
             "phase" and "message" never fold.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.

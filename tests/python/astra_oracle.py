@@ -118,9 +118,7 @@ class Wires:
         if not self.setup.rendezvous:
             self._post(src, dst, tag, size, received)
             return
-        self._start(
-            dst, src, tag + 10**9, CONTROL_BYTES, lambda: self._post(src, dst, tag, _narrow(size), received)
-        )
+        self._start(dst, src, tag + 10**9, CONTROL_BYTES, lambda: self._post(src, dst, tag, _narrow(size), received))
 
     def _start(self, src: int, dst: int, tag: int, size: int, sent: Then) -> None:
         assert size > 0, "ASTRA-sim asserts that a message has bytes"
@@ -277,9 +275,7 @@ class Collectives:
             first.waiting.append(new)
             self._start_waiting(first)
 
-    def _parts(
-        self, npu: int, kind: str, size: int, group: str | None, involved: list[bool] | None
-    ) -> list[Part]:
+    def _parts(self, npu: int, kind: str, size: int, group: str | None, involved: list[bool] | None) -> list[Part]:
         names = self.implementation(kind)
         aware = kind == "AR" and self.setup.system.get("collective-optimization") == "localBWAware"
         if group is not None and len(self.setup.groups[group]) < self.world:

@@ -49,9 +49,7 @@ class Run:
         """Run the simulator on it."""
         return cc.simulate(
             [build(nodes) for nodes in self.nodes],
-            network=cc.Network(
-                topology=self.topology, npus=self.npus, bandwidth=self.bandwidth, latency=self.latency
-            ),
+            network=cc.Network(topology=self.topology, npus=self.npus, bandwidth=self.bandwidth, latency=self.latency),
             system=self.system,
             comm_groups=self.groups,
             **{**self.options, **options},

@@ -104,7 +104,11 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   const std::uint32_t run = runs_.take({node.rank, node.row, node.group, mine, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     const std::uint64_t tag = config_.parity ? parity_tag(node, mine) : numbering.tag + c * tags_per_chunk;
-    create_chunk(node, req, sizes[c], run, numbering.first_chunk + c, tag);
+    if (c == 0 || sizes[c] != sizes[c - 1]) {
+      plan_.clear();
+      planner_.plan(req, sizes[c], plan_);
+    }
+    if (!plan_.empty()) create_chunk(node, plan_, run, numbering.first_chunk + c, tag);
   }
   if (runs_[run].chunks_left > 0) return;
   runs_.release(run);
@@ -199,12 +203,11 @@ std::uint64_t CollectiveRunner::parity_tag(const CollectiveNode& node, std::uint
   return static_cast<std::uint64_t>(wrapped % range + range);
 }
 
-void CollectiveRunner::create_chunk(const CollectiveNode& node, const CollectiveRequest& req, std::uint64_t bytes,
-                                    std::uint32_t run, std::uint64_t number, std::uint64_t tag) {
+void CollectiveRunner::create_chunk(const CollectiveNode& node, const std::vector<Phase>& plan, std::uint32_t run,
+                                    std::uint64_t number, std::uint64_t tag) {
   const std::uint32_t index = chunks_.take();
   Chunk& chunk = chunks_[index];
-  planner_.plan(req, bytes, chunk.phases);
-  if (chunk.phases.empty()) return chunks_.release(index);
+  chunk.phases = plan;
   chunk.tag = tag;
   chunk.rank = node.rank;
   chunk.collective = run;
@@ -338,7 +341,6 @@ bool CollectiveRunner::admit_blocked() {
     const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
     return Line{chunk.tag + way, phase.members.base, phase.members.list};
   };
-  ties_.cannot_tell("chunks of several groups that wait for each other");
   std::set<Line> begun;
   std::map<Line, std::vector<std::uint32_t>> waiting;
   for (std::uint32_t index = 0; index < chunks_.size(); ++index) {
@@ -352,6 +354,8 @@ bool CollectiveRunner::admit_blocked() {
   }
   for (const auto& [key, blocked] : waiting) {
     if (!begun.contains(key)) continue;
+    // Messages that go on in vain set the time at which this happens.
+    ties_.cannot_tell("chunks that wait for each other");
     for (const std::uint32_t index : blocked) {
       Queue& from = queue(chunks_[index], chunks_[index].phase());
       remove_waiting(from, index);

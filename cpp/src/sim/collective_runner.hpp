@@ -113,8 +113,8 @@ class CollectiveRunner final : public PhaseListener {
   Numbering join(const CollectiveNode& node, std::uint32_t place, std::uint64_t chunks);
   void check_agreement(const CollectiveNode& node, const Agreement& agreement, std::uint64_t number) const;
   std::uint64_t parity_tag(const CollectiveNode& node, std::uint32_t place);
-  void create_chunk(const CollectiveNode& node, const CollectiveRequest& request, std::uint64_t bytes,
-                    std::uint32_t run, std::uint64_t number, std::uint64_t tag);
+  void create_chunk(const CollectiveNode& node, const std::vector<Phase>& plan, std::uint32_t run, std::uint64_t number,
+                    std::uint64_t tag);
   void choose_queues(Chunk& chunk, CollectiveType type, std::uint64_t number);
   std::uint32_t next_in_half(const Chunk& chunk, const Phase& phase, std::uint64_t number);
   Queue& queue(const Chunk& chunk, const Phase& phase) noexcept;
@@ -136,6 +136,7 @@ class CollectiveRunner final : public PhaseListener {
   std::size_t dimensions_;
   std::uint32_t slots_;  ///< running chunks a queue
   SlotPool<Run> runs_;
+  std::vector<Phase> plan_;              ///< of the chunks that are being created
   std::vector<Queue> queues_;            ///< parity: rank, dimension, queue; for all groups
   std::vector<std::uint32_t> pointers_;  ///< parity: rank, dimension, half
   std::vector<std::uint8_t> trees_;      ///< parity: rank, implementation list, dimension; the next tree

@@ -78,7 +78,6 @@ bool NodeRunner::comes_in_turn(std::uint32_t r, NodeIndex row) {
   const auto place = order.find(row);
   if (place == order.end()) return true;
   const LaunchOrder::Turn turn = place->second;
-  if (rank.turns.size() <= turn.group) rank.turns.resize(turn.group + 1);
   Turns& turns = rank.turns[turn.group];
   if (turn.number != turns.next) {
     turns.held.emplace(turn.number, row);
@@ -437,7 +436,7 @@ std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {
 
 std::vector<NodeIndex> NodeRunner::held(std::uint32_t r) const {
   std::vector<NodeIndex> rows;
-  for (const Turns& turns : ranks_[r].turns) {
+  for (const auto& [group, turns] : ranks_[r].turns) {
     for (const auto& [number, row] : turns.held) rows.push_back(row);
   }
   return rows;

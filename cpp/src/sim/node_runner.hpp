@@ -75,7 +75,7 @@ class NodeRunner final : public CollectiveListener {
     Feeder feeder;
     const LanePlan* plan;
     ReadyLanes ready;
-    std::vector<Turns> turns = {};  ///< by group
+    std::map<std::uint32_t, Turns> turns = {};  ///< by group
     std::size_t held_count = 0;
     std::vector<bool> running;  ///< by row
     std::size_t running_count = 0;

@@ -119,5 +119,7 @@ def _print(result: Result) -> None:
     columns = ["rank", *(name.removesuffix("_ns").replace("_", " ") for name in RANK_COLUMNS)]
     print_table("", columns, result.summary_rows(), numeric_from=0)
     typer.echo(f"{result.num_ranks} ranks finished at {format_time(result.total_ns)} ({result.total_ns} ns)")
+    for line in result.how_simulated():
+        typer.echo(line)
     for warning in result.warnings:
         typer.echo(f"warning: {warning}")

@@ -55,6 +55,25 @@ TEST(Kernel, ActionsRegisteredForNowJoinTheRunningBatch) {
             (std::vector<std::int64_t>{1, 2, 4, 3, 5}));
 }
 
+TEST(Kernel, ActionsOfATickRunInTheOrderOfTheTicksInWhichTheyCountAsRegistered) {
+  Kernel kernel(1);
+  kernel.act_at(0, 20, 15, named(4));
+  kernel.act_at(0, 20, 12, named(3));
+  kernel.act_at(0, 20, 15, named(5));
+  kernel.act_after(0, 20, named(1));
+  kernel.act_after(0, 10, named(0));
+  std::uint64_t registered = 99;
+  EXPECT_EQ(drain(kernel,
+                  [&](std::uint32_t name) {
+                    if (name == 0) kernel.act_after(0, 10, named(2));
+                    if (name == 1) registered = kernel.registered();
+                    if (name == 3) kernel.act_after(0, 0, named(6));
+                    if (name == 5) registered += kernel.registered();
+                  }),
+            (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(registered, 0U + 15U);
+}
+
 TEST(Kernel, TimeCannotPassTheEnd) {
   Kernel kernel(1);
   kernel.act_after(0, ~std::uint64_t{0}, named(1));

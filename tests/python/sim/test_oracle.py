@@ -3,65 +3,18 @@
 
 from __future__ import annotations
 
-import functools
-import json
-from typing import Any
-
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chakra_core as cc
 from astra_oracle import Oracle, Setup, Work
-from chakra_core.config import SimulationOptions
 from random_runs import Run, random_run
-from shared_data import SHARED, needs
+from reference_grid import GRID, REFERENCE, nodes_of, rows, setup_of
+from shared_data import needs
 
-REFERENCE = SHARED / "reference"
-GRID = REFERENCE / "astra_grid.jsonl"
 LARGEST = 16
 """NPUs of the largest rows that the plain model is run on; the simulator runs all of them."""
-
-
-@functools.cache
-def nodes_of(path: str) -> list[Work]:
-    trace = cc.load(path)
-    return [
-        Work(
-            id=id_,
-            kind=cc.NodeType(int(trace.types[row])).name,
-            parents=trace.ids[[*trace.data_deps[row], *trace.ctrl_deps[row]]].tolist(),
-            duration=int(trace.duration_ns[row]),
-            attrs=dict(trace.node(id_).attrs),
-        )
-        for row, id_ in enumerate(trace.ids.tolist())
-    ]
-
-
-def setup_of(row: dict[str, Any]) -> Setup:
-    network = yaml.safe_load(row["network_yml"])
-    options = SimulationOptions.from_arguments(row["extra_args"])
-    return Setup(
-        topology=network["topology"],
-        npus=network["npus_count"],
-        bandwidth=network["bandwidth"],
-        latency=network["latency"],
-        system=json.loads(row["system_json"]),
-        groups=json.loads(row["comm_group_json"] or "{}"),
-        memory=json.loads(row["memory_json"]),
-        queues=options.num_queues_per_dim,
-        rendezvous=options.rendezvous_protocol,
-        injection_scale=options.injection_scale,
-        congestion=row["backend"] == "aware",
-    )
-
-
-def rows() -> list[dict[str, Any]]:
-    if not GRID.exists():
-        return []
-    every = map(json.loads, GRID.read_text(encoding="utf-8").splitlines())
-    return [row for row in every if row["expect"] == "finish" and row["category"] != "edge"]
 
 
 @needs(GRID)
