@@ -22,6 +22,27 @@ TEST(JsonText, EscapesWhatJsonForbids) {
   EXPECT_EQ(quoted("\x7f\xC3\xA4"), "\"\x7f\xC3\xA4\"");
 }
 
+/// Text is looked at in words of eight bytes: every byte at every place in them.
+TEST(JsonText, EveryByteAtEveryPlace) {
+  for (std::size_t place = 0; place < 20; ++place) {
+    for (int byte = 1; byte < 0x80; ++byte) {
+      std::string text(20, 'x');
+      text[place] = static_cast<char>(byte);
+      std::string middle(1, static_cast<char>(byte));
+      if (byte == '"' || byte == '\\') {
+        middle = std::string("\\") + middle;
+      } else if (byte == '\n' || byte == '\t') {
+        middle = byte == '\n' ? "\\n" : "\\t";
+      } else if (byte < 0x20) {
+        constexpr std::string_view hex = "0123456789abcdef";
+        middle =
+            std::string("\\u00") + hex[static_cast<std::size_t>(byte) / 16] + hex[static_cast<std::size_t>(byte) % 16];
+      }
+      ASSERT_EQ(quoted(text), '"' + std::string(place, 'x') + middle + std::string(19 - place, 'x') + '"') << byte;
+    }
+  }
+}
+
 TEST(JsonText, ReplacesBytesThatAreNoUtf8) { EXPECT_EQ(quoted("a\xff\"b"), "\"a\xEF\xBF\xBD\\\"b\""); }
 
 TEST(JsonText, DoublesReadBackAndAreNeverIntegers) {
