@@ -10,7 +10,7 @@
 namespace chakra::io {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -18,8 +18,8 @@ std::string quoted(std::string_view text) {
 
 TEST(JsonText, EscapesWhatJsonForbids) {
   using namespace std::string_view_literals;
-  EXPECT_EQ(quoted("a\"b\\c\nd\te\rf\0g"sv), R"("a\"b\\c\nd\te\u000df\u0000g")");
-  EXPECT_EQ(quoted("\x7f\xC3\xA4"), "\"\x7f\xC3\xA4\"");
+  EXPECT_EQ(in_quotes("a\"b\\c\nd\te\rf\0g"sv), R"("a\"b\\c\nd\te\u000df\u0000g")");
+  EXPECT_EQ(in_quotes("\x7f\xC3\xA4"), "\"\x7f\xC3\xA4\"");
 }
 
 /// Text is looked at in words of eight bytes: every byte at every place in them.
@@ -38,12 +38,12 @@ TEST(JsonText, EveryByteAtEveryPlace) {
         middle =
             std::string("\\u00") + hex[static_cast<std::size_t>(byte) / 16] + hex[static_cast<std::size_t>(byte) % 16];
       }
-      ASSERT_EQ(quoted(text), '"' + std::string(place, 'x') + middle + std::string(19 - place, 'x') + '"') << byte;
+      ASSERT_EQ(in_quotes(text), '"' + std::string(place, 'x') + middle + std::string(19 - place, 'x') + '"') << byte;
     }
   }
 }
 
-TEST(JsonText, ReplacesBytesThatAreNoUtf8) { EXPECT_EQ(quoted("a\xff\"b"), "\"a\xEF\xBF\xBD\\\"b\""); }
+TEST(JsonText, ReplacesBytesThatAreNoUtf8) { EXPECT_EQ(in_quotes("a\xff\"b"), "\"a\xEF\xBF\xBD\\\"b\""); }
 
 TEST(JsonText, DoublesReadBackAndAreNeverIntegers) {
   for (const double value : {0.0, -0.0, 1.0, 0.1, 1e300, -5e-324, 123456789012345680.0}) {
