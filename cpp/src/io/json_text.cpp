@@ -47,10 +47,17 @@ bool is_plain_ascii(std::string_view text) noexcept {
     const std::uint64_t word = load(text.data() + at);
     found |= find_escapes(word) | (word & high_bits);
   }
-  for (; at < text.size(); ++at) {
-    found |= needs_escape(text[at]) || static_cast<unsigned char>(text[at]) >= 0x80 ? 1 : 0;
+  if (text.empty()) {
+    return true;
   }
-  return found == 0;
+  // The rest in one more word, which overlaps the last one or is filled up with what is plain.
+  std::array<char, 8> rest = {'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x'};
+  if (text.size() >= 8) {
+    at = text.size() - 8;
+  }
+  std::memcpy(rest.data(), text.data() + at, text.size() - at);
+  const std::uint64_t word = load(rest.data());
+  return (found | find_escapes(word) | (word & high_bits)) == 0;
 }
 
 void append_escaped(std::string& out, char character) {
@@ -84,20 +91,20 @@ void append_escaped(std::string& out, char character) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
-  // Most text is plain ASCII from end to end: one look decides, and one copy does it.
-  if (is_plain_ascii(text)) {
-    out += '"';
-    out += text;
-    out += '"';
-  } else if (!wire::is_utf8(text)) {
-    append_json_utf8(out, wire::replace_invalid_utf8(text));
-  } else {
+  if (wire::is_utf8(text)) {
     append_json_utf8(out, text);
+  } else {
+    append_json_utf8(out, wire::replace_invalid_utf8(text));
   }
 }
 
 void append_json_utf8(std::string& out, std::string_view text) {
   out += '"';
+  // Most text is plain ASCII from end to end: one look decides, and one copy does it.
+  if (is_plain_ascii(text)) {
+    out.append(text).append(1, '"');
+    return;
+  }
   std::size_t copied = 0;
   for (std::size_t i = skip_plain(text, 0); i < text.size(); i = skip_plain(text, i + 1)) {
     if (needs_escape(text[i])) {
