@@ -2,33 +2,17 @@
 #include "chakra_core/feeder.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "feeder/issue_ranks.hpp"
 #include "feeder/ready_set.hpp"
 #include "trace/cycles.hpp"
 
 namespace chakra {
 
 namespace {
-
-/// Position of each row in the order of ids; empty where rows are in that order already.
-std::vector<std::uint32_t> ranks_by_id(const Trace& trace, std::vector<NodeIndex>& row_of_rank) {
-  const auto ids = trace.ids();
-  if (std::is_sorted(ids.begin(), ids.end())) {
-    return {};
-  }
-  row_of_rank.resize(ids.size());
-  std::iota(row_of_rank.begin(), row_of_rank.end(), NodeIndex{0});
-  std::sort(row_of_rank.begin(), row_of_rank.end(), [&](NodeIndex a, NodeIndex b) { return ids[a] < ids[b]; });
-  std::vector<std::uint32_t> ranks(ids.size());
-  for (std::size_t rank = 0; rank < row_of_rank.size(); ++rank) {
-    ranks[row_of_rank[rank]] = static_cast<std::uint32_t>(rank);
-  }
-  return ranks;
-}
 
 /// Number of different parents of a row.
 std::uint32_t count_parents(std::span<const NodeIndex> data, std::span<const NodeIndex> ctrl,
@@ -47,9 +31,8 @@ std::uint32_t count_parents(std::span<const NodeIndex> data, std::span<const Nod
 struct Feeder::State {
   TracePtr trace;
   DependencyKind dependencies;
+  detail::IssueRanks ranks;
   Adjacency children;
-  std::vector<NodeIndex> row_of_rank;
-  std::vector<std::uint32_t> rank_of_row;
   std::vector<std::uint32_t> parents;      ///< different parents of each row
   std::vector<std::uint32_t> waiting_for;  ///< of these, not complete yet
   std::vector<bool> taken;                 ///< in flight
@@ -57,13 +40,13 @@ struct Feeder::State {
   std::size_t in_flight = 0;
   std::size_t remaining = 0;
 
-  explicit State(TracePtr from, DependencyKind kind)
+  State(TracePtr from, const FeederOptions& options)
       : trace(std::move(from)),
-        dependencies(kind),
-        children(trace->children(kind)),
+        dependencies(options.dependencies),
+        ranks(*trace, options.order),
+        children(trace->children(dependencies)),
         taken(trace->size()),
         ready(trace->size()) {
-    rank_of_row = ranks_by_id(*trace, row_of_rank);
     parents.resize(trace->size());
     std::vector<NodeIndex> scratch;
     for (NodeIndex row = 0; row < trace->size(); ++row) {
@@ -75,9 +58,6 @@ struct Feeder::State {
 
   bool follows_data() const noexcept { return dependencies != DependencyKind::control; }
   bool follows_ctrl() const noexcept { return dependencies != DependencyKind::data; }
-  std::uint32_t rank(NodeIndex row) const noexcept { return rank_of_row.empty() ? row : rank_of_row[row]; }
-  NodeIndex row(std::uint32_t rank) const noexcept { return row_of_rank.empty() ? rank : row_of_rank[rank]; }
-
   void start() {
     ready.clear();
     std::fill(taken.begin(), taken.end(), false);
@@ -86,20 +66,37 @@ struct Feeder::State {
     remaining = trace->size();
     for (NodeIndex row = 0; row < trace->size(); ++row) {
       if (waiting_for[row] == 0) {
-        ready.insert(rank(row));
+        ready.insert(ranks.rank(row));
       }
     }
   }
 
-  void check_in_flight(NodeIndex row, const char* what) const {
+  void check_row(NodeIndex row, const char* what) const {
     if (row >= trace->size()) {
       throw ChakraError(std::string(what) + ": row " + std::to_string(row) + " is not in a trace of " +
                         std::to_string(trace->size()) + " nodes");
     }
+  }
+
+  void check_in_flight(NodeIndex row, const char* what) const {
+    check_row(row, what);
     if (!taken[row]) {
       throw ChakraError(std::string(what) + ": node " + std::to_string(trace->ids()[row]) +
                         " is not in flight; pop() it first, and complete it once");
     }
+  }
+
+  void check_ready(NodeIndex row) const {
+    check_row(row, "take");
+    if (!ready.contains(ranks.rank(row))) {
+      throw ChakraError("take: node " + std::to_string(trace->ids()[row]) + " is not ready");
+    }
+  }
+
+  void take(NodeIndex row) {
+    ready.erase(ranks.rank(row));
+    taken[row] = true;
+    ++in_flight;
   }
 
   template <class Visit>
@@ -110,7 +107,7 @@ struct Feeder::State {
     --remaining;
     for (const NodeIndex child : children[row]) {
       if (--waiting_for[child] == 0) {
-        ready.insert(rank(child));
+        ready.insert(ranks.rank(child));
         became_ready(child);
       }
     }
@@ -128,7 +125,9 @@ struct Feeder::State {
 };
 
 Feeder::Feeder(TracePtr trace, DependencyKind dependencies)
-    : state_(std::make_unique<State>(std::move(trace), dependencies)) {}
+    : Feeder(std::move(trace), FeederOptions{dependencies, {}}) {}
+Feeder::Feeder(TracePtr trace, const FeederOptions& options)
+    : state_(std::make_unique<State>(std::move(trace), options)) {}
 Feeder::~Feeder() = default;
 Feeder::Feeder(Feeder&&) noexcept = default;
 Feeder& Feeder::operator=(Feeder&&) noexcept = default;
@@ -137,7 +136,7 @@ const Trace& Feeder::trace() const noexcept { return *state_->trace; }
 
 std::optional<NodeIndex> Feeder::peek() const noexcept {
   const auto rank = state_->ready.smallest();
-  return rank ? std::optional(state_->row(*rank)) : std::nullopt;
+  return rank ? std::optional(state_->ranks.row(*rank)) : std::nullopt;
 }
 
 std::optional<NodeIndex> Feeder::pop() {
@@ -148,18 +147,21 @@ std::optional<NodeIndex> Feeder::pop() {
     }
     return std::nullopt;
   }
-  const NodeIndex row = state_->row(*rank);
-  state_->ready.erase(*rank);
-  state_->taken[row] = true;
-  ++state_->in_flight;
+  const NodeIndex row = state_->ranks.row(*rank);
+  state_->take(row);
   return row;
+}
+
+void Feeder::take(NodeIndex row) {
+  state_->check_ready(row);
+  state_->take(row);
 }
 
 void Feeder::push_back(NodeIndex row) {
   state_->check_in_flight(row, "push_back");
   state_->taken[row] = false;
   --state_->in_flight;
-  state_->ready.insert(state_->rank(row));
+  state_->ready.insert(state_->ranks.rank(row));
 }
 
 void Feeder::complete(NodeIndex row) {
@@ -176,7 +178,7 @@ std::size_t Feeder::remaining() const noexcept { return state_->remaining; }
 
 std::vector<NodeIndex> Feeder::ready_nodes() const {
   std::vector<NodeIndex> rows = state_->ready.members();
-  std::transform(rows.begin(), rows.end(), rows.begin(), [&](std::uint32_t rank) { return state_->row(rank); });
+  std::transform(rows.begin(), rows.end(), rows.begin(), [&](std::uint32_t rank) { return state_->ranks.row(rank); });
   return rows;
 }
 

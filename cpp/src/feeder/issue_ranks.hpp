@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "chakra_core/feeder.hpp"
+
+namespace chakra::detail {
+
+/// The place of each row of a trace in an issue order: rank 0 comes first.
+class IssueRanks {
+ public:
+  /// Throws ChakraError for an order that lacks its attribute or comparator.
+  IssueRanks(const Trace& trace, const IssueOrder& order);
+
+  std::uint32_t rank(NodeIndex row) const noexcept { return rank_of_row_.empty() ? row : rank_of_row_[row]; }
+  NodeIndex row(std::uint32_t rank) const noexcept { return row_of_rank_.empty() ? rank : row_of_rank_[rank]; }
+
+ private:
+  std::vector<NodeIndex> row_of_rank_;  ///< both empty where the order is that of the file
+  std::vector<std::uint32_t> rank_of_row_;
+};
+
+}  // namespace chakra::detail
