@@ -18,8 +18,11 @@ void ReadySet::insert(std::uint32_t rank) noexcept {
   if (contains(rank)) {
     return;
   }
-  ++count_;
   std::size_t position = rank;
+  if (count_ == 0 || position / 64 < lowest_) {
+    lowest_ = position / 64;
+  }
+  ++count_;
   for (auto& level : levels_) {
     std::uint64_t& word = level[position / 64];
     const bool was_empty = word == 0;
@@ -41,10 +44,21 @@ void ReadySet::erase(std::uint32_t rank) noexcept {
     std::uint64_t& word = level[position / 64];
     word &= ~(std::uint64_t{1} << (position % 64));
     if (word != 0) {
-      return;
+      break;
     }
     position /= 64;
   }
+  if (count_ > 0 && levels_.front()[lowest_] == 0) {
+    find_lowest();
+  }
+}
+
+void ReadySet::find_lowest() noexcept {
+  std::size_t position = 0;
+  for (auto level = levels_.rbegin(); level + 1 != levels_.rend(); ++level) {
+    position = position * 64 + static_cast<std::size_t>(std::countr_zero((*level)[position]));
+  }
+  lowest_ = position;
 }
 
 bool ReadySet::contains(std::uint32_t rank) const noexcept {
@@ -55,11 +69,8 @@ std::optional<std::uint32_t> ReadySet::smallest() const noexcept {
   if (count_ == 0) {
     return std::nullopt;
   }
-  std::size_t position = 0;
-  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-    position = position * 64 + static_cast<std::size_t>(std::countr_zero((*level)[position]));
-  }
-  return static_cast<std::uint32_t>(position);
+  const auto bit = static_cast<std::size_t>(std::countr_zero(levels_.front()[lowest_]));
+  return static_cast<std::uint32_t>(lowest_ * 64 + bit);
 }
 
 std::vector<std::uint32_t> ReadySet::members() const {
@@ -79,6 +90,14 @@ void ReadySet::clear() noexcept {
     std::fill(level.begin(), level.end(), 0);
   }
   count_ = 0;
+}
+
+std::size_t ReadySet::memory_bytes() const noexcept {
+  std::size_t words = 0;
+  for (const auto& level : levels_) {
+    words += level.capacity();
+  }
+  return words * sizeof(std::uint64_t);
 }
 
 }  // namespace chakra::detail
