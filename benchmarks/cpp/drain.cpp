@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a feeder costs a node and a dependency, beside a bare walk over the same arrays. Prints one line a comparison:
-// task, ratio, rival and note, with tabs between, for benchmarks/bench_feeder.py.
+// task, ratio, rival and note, with tabs between, for benchmarks/bench_feeder.py. Arguments: number of nodes, and a
+// file for the first comparison.
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <chakra_core/et_file.hpp>
 #include <chakra_core/feeder.hpp>
 #include <chakra_core/trace_builder.hpp>
 
@@ -187,7 +189,8 @@ void file_orders(const Graph& graph) {
   one("1% of pairs swapped", forward);
 }
 
-void wide_nodes(const Graph& graph) {
+/// Against a chain, which has as many dependencies a node as these.
+void wide_nodes(std::size_t nodes) {
   Graph children;
   Graph parents;
   for (NodeId id = 0; id <= 1'000'000; ++id) {
@@ -200,7 +203,12 @@ void wide_nodes(const Graph& graph) {
   }
   parents.parents.back().resize(100'000);
   std::iota(parents.parents.back().begin(), parents.parents.back().end(), NodeId{0});
-  const auto usual_trace = make_trace(graph);
+  Graph chain;
+  for (NodeId id = 0; id < nodes; ++id) {
+    chain.ids.push_back(id);
+    chain.parents.push_back(id == 0 ? std::vector<NodeId>{} : std::vector<NodeId>{id - 1});
+  }
+  const auto usual_trace = make_trace(chain);
   chakra::Feeder usual(usual_trace);
   const auto usual_dependencies = static_cast<double>(usual_trace->children().indices.size());
   const auto one = [&](const char* name, const Graph& wide) {
@@ -209,7 +217,7 @@ void wide_nodes(const Graph& graph) {
     const auto dependencies = static_cast<double>(trace->children().indices.size());
     Times times = compare([&] { drain_again(feeder); }, [&] { drain_again(usual); });
     times.rival *= dependencies / usual_dependencies;
-    print(name, "the usual graph, a dependency", times, dependencies, "dependency");
+    print(name, "a chain, a dependency", times, dependencies, "dependency");
   };
   one("a node with 1,000,000 children", children);
   one("a node with 100,000 parents", parents);
@@ -230,9 +238,9 @@ void linear(const Graph& graph, const Graph& ten_times) {
 int main(int count, char** arguments) {
   const std::size_t nodes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1'000'000;
   const Graph graph = typical(nodes);
-  against_bare_walk(make_trace(graph));
+  against_bare_walk(count > 2 ? chakra::load(arguments[2]) : make_trace(graph));
   file_orders(graph);
-  wide_nodes(graph);
+  wide_nodes(nodes);
   linear(graph, typical(nodes * 10));
   return 0;
 }

@@ -14,15 +14,19 @@ ReadySet::ReadySet(std::size_t size) {
   } while (words > 1);
 }
 
-void ReadySet::insert(std::uint32_t rank) noexcept {
-  if (contains(rank)) {
-    return;
+void ReadySet::insert_beside(std::uint32_t rank) noexcept {
+  // insert() has counted `rank` already: the front is there if one more than that is missing from the tree.
+  if (count_ - 1 != tree_count_ && rank < front_) {
+    std::swap(rank, front_);
   }
+  insert_in_tree(rank);
+}
+
+void ReadySet::insert_in_tree(std::uint32_t rank) noexcept {
   std::size_t position = rank;
-  if (count_ == 0 || position / 64 < lowest_) {
+  if (tree_count_++ == 0 || position / 64 < lowest_) {
     lowest_ = position / 64;
   }
-  ++count_;
   for (auto& level : levels_) {
     std::uint64_t& word = level[position / 64];
     const bool was_empty = word == 0;
@@ -35,10 +39,14 @@ void ReadySet::insert(std::uint32_t rank) noexcept {
 }
 
 void ReadySet::erase(std::uint32_t rank) noexcept {
-  if (!contains(rank)) {
-    return;
+  if (!has_front() || front_ != rank) {
+    erase_from_tree(rank);
   }
   --count_;
+}
+
+void ReadySet::erase_from_tree(std::uint32_t rank) noexcept {
+  --tree_count_;
   std::size_t position = rank;
   for (auto& level : levels_) {
     std::uint64_t& word = level[position / 64];
@@ -48,7 +56,7 @@ void ReadySet::erase(std::uint32_t rank) noexcept {
     }
     position /= 64;
   }
-  if (count_ > 0 && levels_.front()[lowest_] == 0) {
+  if (tree_count_ > 0 && levels_.front()[lowest_] == 0) {
     find_lowest();
   }
 }
@@ -61,21 +69,24 @@ void ReadySet::find_lowest() noexcept {
   lowest_ = position;
 }
 
-bool ReadySet::contains(std::uint32_t rank) const noexcept {
-  return ((levels_.front()[rank / 64] >> (rank % 64)) & 1U) != 0;
-}
-
-std::optional<std::uint32_t> ReadySet::smallest() const noexcept {
-  if (count_ == 0) {
-    return std::nullopt;
-  }
+std::uint32_t ReadySet::lowest_in_tree() const noexcept {
   const auto bit = static_cast<std::size_t>(std::countr_zero(levels_.front()[lowest_]));
   return static_cast<std::uint32_t>(lowest_ * 64 + bit);
+}
+
+std::uint32_t ReadySet::take_lowest_in_tree() noexcept {
+  const std::uint32_t rank = lowest_in_tree();
+  erase_from_tree(rank);
+  --count_;
+  return rank;
 }
 
 std::vector<std::uint32_t> ReadySet::members() const {
   std::vector<std::uint32_t> ranks;
   ranks.reserve(count_);
+  if (has_front()) {
+    ranks.push_back(front_);
+  }
   const auto& words = levels_.front();
   for (std::size_t word = 0; word < words.size(); ++word) {
     for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
@@ -90,6 +101,7 @@ void ReadySet::clear() noexcept {
     std::fill(level.begin(), level.end(), 0);
   }
   count_ = 0;
+  tree_count_ = 0;
 }
 
 std::size_t ReadySet::memory_bytes() const noexcept {

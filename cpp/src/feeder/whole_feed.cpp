@@ -47,13 +47,11 @@ class WholeFeed final : public Feed {
   std::optional<NodeIndex> find(NodeId id) const noexcept override { return trace_->find(id); }
 
   std::optional<NodeIndex> pop() override {
-    const auto rank = ready_.smallest();
-    if (!rank) {
+    if (ready_.size() == 0) {
       check_not_stuck();
       return std::nullopt;
     }
-    ready_.erase(*rank);
-    return take_place(ranks_.row(*rank));
+    return take_place(ranks_.row(ready_.take_smallest()));
   }
 
   std::size_t pop_all(std::vector<NodeIndex>& rows, std::size_t most) override {
@@ -62,9 +60,7 @@ class WholeFeed final : public Feed {
       check_not_stuck();
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t rank = *ready_.smallest();
-      ready_.erase(rank);
-      rows.push_back(take_place(ranks_.row(rank)));
+      rows.push_back(take_place(ranks_.row(ready_.take_smallest())));
     }
     return count;
   }
@@ -168,7 +164,8 @@ class WholeFeed final : public Feed {
   bool follows_data() const noexcept { return dependencies_ != DependencyKind::control; }
   bool follows_ctrl() const noexcept { return dependencies_ != DependencyKind::data; }
   NodeIndex place_of(NodeIndex row) const noexcept {
-    return places_.rank_of_row.empty() ? row : places_.rank_of_row[row];
+    // The node that was taken last is often the next to complete: no need to look for it all over the memory.
+    return places_.rank_of_row.empty() ? row : row == last_row_ ? last_place_ : places_.rank_of_row[row];
   }
   NodeIndex row_at(NodeIndex place) const noexcept {
     return places_.row_of_rank.empty() ? place : places_.row_of_rank[place];
@@ -193,7 +190,9 @@ class WholeFeed final : public Feed {
   NodeIndex take_place(NodeIndex place) noexcept {
     waiting_for_[place] = taken;
     ++in_flight_;
-    return row_at(place);
+    last_place_ = place;
+    last_row_ = row_at(place);
+    return last_row_;
   }
 
   template <class Visit>
@@ -285,6 +284,8 @@ class WholeFeed final : public Feed {
   ReadySet ready_;
   std::size_t in_flight_ = 0;
   std::size_t remaining_ = 0;
+  NodeIndex last_row_ = std::numeric_limits<NodeIndex>::max();  ///< taken last
+  NodeIndex last_place_ = 0;
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ struct TraceStorage {
   struct Children {
     std::once_flag once;
     std::vector<std::uint64_t> offsets;
-    std::vector<NodeIndex> rows;
+    Column<NodeIndex> rows;
     std::atomic<std::size_t> memory_bytes{0};
   };
   mutable std::array<Children, 3> children;
