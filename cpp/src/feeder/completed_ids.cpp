@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "feeder/completed_ids.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace chakra::detail {
+
+namespace {
+
+constexpr std::size_t most_recent = std::size_t{1} << 15;
+constexpr std::size_t intervals_per_sample = 64;
+/// Runs up to this size are merged into their neighbour whatever its size: looking into one more costs more.
+constexpr std::size_t small_run_bytes = std::size_t{1} << 12;
+
+}  // namespace
+
+void CompletedIds::insert(NodeId id) {
+  recent_.insert(id, 0);
+  recent_ids_.push_back(id);
+  if (recent_ids_.size() == most_recent) {
+    settle();
+  }
+}
+
+bool CompletedIds::contains(NodeId id) const noexcept {
+  return recent_.find(id) ||
+         std::any_of(runs_.rbegin(), runs_.rend(), [id](const Run& run) { return run.contains(id); });
+}
+
+void CompletedIds::clear() {
+  recent_.clear();
+  recent_ids_.clear();
+  runs_.clear();
+}
+
+std::size_t CompletedIds::memory_bytes() const noexcept {
+  std::size_t bytes = recent_.memory_bytes() + recent_ids_.capacity() * sizeof(NodeId);
+  for (const Run& run : runs_) {
+    bytes += run.memory_bytes();
+  }
+  return bytes;
+}
+
+/// Makes a run of the newest ids, and merges runs until each is more than twice as large as the next.
+void CompletedIds::settle() {
+  std::sort(recent_ids_.begin(), recent_ids_.end());
+  Run run;
+  for (const NodeId id : recent_ids_) {
+    run.append({id, id});
+  }
+  run.close();
+  recent_.clear();
+  recent_ids_.clear();
+  while (!runs_.empty() &&
+         (runs_.back().size_bytes() <= 2 * run.size_bytes() || runs_.back().size_bytes() <= small_run_bytes)) {
+    run = merged(runs_.back(), run);
+    runs_.pop_back();
+  }
+  runs_.push_back(std::move(run));
+}
+
+CompletedIds::Run CompletedIds::merged(const Run& one, const Run& other) {
+  Run run;
+  Run::Reader left(one);
+  Run::Reader right(other);
+  Interval from_left{};
+  Interval from_right{};
+  bool more_left = left.next(from_left);
+  bool more_right = right.next(from_right);
+  while (more_left || more_right) {
+    if (!more_right || (more_left && from_left.first < from_right.first)) {
+      run.append(from_left);
+      more_left = left.next(from_left);
+    } else {
+      run.append(from_right);
+      more_right = right.next(from_right);
+    }
+  }
+  run.close();
+  return run;
+}
+
+void CompletedIds::Run::append(Interval interval) {
+  if (has_pending_ && pending_.last + 1 == interval.first) {
+    pending_.last = interval.last;
+    return;
+  }
+  if (has_pending_) {
+    write(pending_);
+  }
+  pending_ = interval;
+  has_pending_ = true;
+}
+
+void CompletedIds::Run::close() {
+  if (has_pending_) {
+    write(pending_);
+    has_pending_ = false;
+  }
+  bytes_.shrink_to_fit();
+  samples_.shrink_to_fit();
+}
+
+void CompletedIds::Run::write(Interval interval) {
+  if (count_++ % intervals_per_sample == 0) {
+    samples_.push_back({last_, interval.first, bytes_.size()});
+  }
+  write_varint(interval.first - last_);
+  write_varint(interval.last - interval.first);
+  last_ = interval.last;
+}
+
+void CompletedIds::Run::write_varint(std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) {
+    bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
+  }
+  bytes_.push_back(static_cast<std::uint8_t>(value));
+}
+
+bool CompletedIds::Run::contains(NodeId id) const noexcept {
+  const auto after = std::upper_bound(samples_.begin(), samples_.end(), id,
+                                      [](NodeId wanted, const Sample& sample) { return wanted < sample.first; });
+  if (after == samples_.begin() || id > last_) {
+    return false;
+  }
+  Reader reader(*this, static_cast<std::size_t>(after - samples_.begin()) - 1);
+  Interval interval{};
+  while (reader.next(interval) && interval.first <= id) {
+    if (id <= interval.last) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::size_t CompletedIds::Run::memory_bytes() const noexcept {
+  return bytes_.capacity() + samples_.capacity() * sizeof(Sample);
+}
+
+CompletedIds::Run::Reader::Reader(const Run& run, std::size_t sample) noexcept
+    : run_(run),
+      offset_(run.samples_.empty() ? 0 : run.samples_[sample].offset),
+      last_(run.samples_.empty() ? 0 : run.samples_[sample].before) {}
+
+bool CompletedIds::Run::Reader::next(Interval& interval) noexcept {
+  if (offset_ == run_.bytes_.size()) {
+    return false;
+  }
+  const auto varint = [this] {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      const std::uint8_t byte = run_.bytes_[offset_++];
+      value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+  };
+  interval.first = last_ + varint();
+  interval.last = interval.first + varint();
+  last_ = interval.last;
+  return true;
+}
+
+}  // namespace chakra::detail
