@@ -109,6 +109,8 @@ class Feeder {
   bool is_stream() const noexcept;
   /// Throws ChakraError for a row that is not in the trace; of a stream: not read yet, or complete.
   FeederNode node(NodeIndex row) const;
+  /// Of the same rows as node(), and throws as that.
+  NodeId id(NodeIndex row) const;
   /// Row of a node; of a stream only of nodes that are read and not complete.
   std::optional<NodeIndex> find(NodeId id) const noexcept;
 

@@ -2,6 +2,7 @@
 #include "feeder/completed_ids.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace chakra::detail {
@@ -16,26 +17,34 @@ constexpr std::size_t small_run_bytes = std::size_t{1} << 12;
 }  // namespace
 
 void CompletedIds::insert(NodeId id) {
-  recent_.insert(id, 0);
-  recent_ids_.push_back(id);
-  if (recent_ids_.size() == most_recent) {
+  if (!ascending_.empty() && id < ascending_.back().first) {
+    out_of_order_.insert(id, 0);
+  } else if (!ascending_.empty() && id == ascending_.back().last + 1) {
+    ascending_.back().last = id;
+    return;
+  } else {
+    ascending_.push_back({id, id});
+  }
+  if (recent() >= most_recent) {
     settle();
   }
 }
 
 bool CompletedIds::contains(NodeId id) const noexcept {
-  return recent_.find(id) ||
+  const auto after = std::upper_bound(ascending_.begin(), ascending_.end(), id,
+                                      [](NodeId wanted, const Interval& one) { return wanted < one.first; });
+  return (after != ascending_.begin() && id <= std::prev(after)->last) || out_of_order_.find(id) ||
          std::any_of(runs_.rbegin(), runs_.rend(), [id](const Run& run) { return run.contains(id); });
 }
 
 void CompletedIds::clear() {
-  recent_.clear();
-  recent_ids_.clear();
+  ascending_ = {};
+  out_of_order_.clear();
   runs_.clear();
 }
 
 std::size_t CompletedIds::memory_bytes() const noexcept {
-  std::size_t bytes = recent_.memory_bytes() + recent_ids_.capacity() * sizeof(NodeId);
+  std::size_t bytes = out_of_order_.memory_bytes() + ascending_.capacity() * sizeof(Interval);
   for (const Run& run : runs_) {
     bytes += run.memory_bytes();
   }
@@ -44,14 +53,21 @@ std::size_t CompletedIds::memory_bytes() const noexcept {
 
 /// Makes a run of the newest ids, and merges runs until each is more than twice as large as the next.
 void CompletedIds::settle() {
-  std::sort(recent_ids_.begin(), recent_ids_.end());
-  Run run;
-  for (const NodeId id : recent_ids_) {
-    run.append({id, id});
+  Run first;
+  for (const Interval& interval : ascending_) {
+    first.append(interval);
   }
-  run.close();
-  recent_.clear();
-  recent_ids_.clear();
+  first.close();
+  std::vector<NodeId> others = out_of_order_.ids();
+  std::sort(others.begin(), others.end());
+  Run second;
+  for (const NodeId id : others) {
+    second.append({id, id});
+  }
+  second.close();
+  Run run = merged(first, second);
+  ascending_.clear();
+  out_of_order_.clear();
   while (!runs_.empty() &&
          (runs_.back().size_bytes() <= 2 * run.size_bytes() || runs_.back().size_bytes() <= small_run_bytes)) {
     run = merged(runs_.back(), run);

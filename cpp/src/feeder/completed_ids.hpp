@@ -11,8 +11,9 @@
 namespace chakra::detail {
 
 /// A growing set of ids in little memory: intervals, as differences of few bytes. Ids that lie side by side take next
-/// to nothing, ids that are a thousand apart about 3 bytes each, random ones about 8. The newest ids wait in a hash
-/// table, and go into sorted runs together; runs of like size are merged, so that there are few to look into.
+/// to nothing, ids that are a thousand apart about 3 bytes each, random ones about 8. The newest wait in a list while
+/// they ascend, the others among them in a hash table; when these are many, they become a sorted run. Runs of like size
+/// are merged, so that there are few to look into.
 class CompletedIds {
  public:
   /// The id must not be in the set.
@@ -70,12 +71,13 @@ class CompletedIds {
     bool has_pending_ = false;
   };
 
+  std::size_t recent() const noexcept { return ascending_.size() + out_of_order_.size(); }
   void settle();
   static Run merged(const Run& one, const Run& other);
 
-  IdMap recent_;
-  std::vector<NodeId> recent_ids_;  ///< as they came
-  std::vector<Run> runs_;           ///< the largest first
+  std::vector<Interval> ascending_;
+  IdMap out_of_order_;     ///< newest ids below the end of those
+  std::vector<Run> runs_;  ///< the largest first
 };
 
 }  // namespace chakra::detail

@@ -22,6 +22,7 @@ class Feed {
   /// Null for a stream.
   virtual const Trace* whole_trace() const noexcept = 0;
   virtual FeederNode node(NodeIndex row) const = 0;
+  virtual NodeId id(NodeIndex row) const = 0;
   virtual std::optional<NodeIndex> find(NodeId id) const noexcept = 0;
 
   virtual std::optional<NodeIndex> pop() = 0;

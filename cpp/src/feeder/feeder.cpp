@@ -29,6 +29,7 @@ const Trace& Feeder::trace() const {
 
 bool Feeder::is_stream() const noexcept { return feed_->whole_trace() == nullptr; }
 FeederNode Feeder::node(NodeIndex row) const { return feed_->node(row); }
+NodeId Feeder::id(NodeIndex row) const { return feed_->id(row); }
 std::optional<NodeIndex> Feeder::find(NodeId id) const noexcept { return feed_->find(id); }
 
 std::optional<NodeIndex> Feeder::pop() { return feed_->pop(); }

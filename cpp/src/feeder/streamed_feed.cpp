@@ -107,6 +107,8 @@ class StreamedFeed final : public Feed {
     return blocks_.node(row);
   }
 
+  NodeId id(NodeIndex row) const override { return held_[slot_of(row, "id")].key.id; }
+
   std::optional<NodeIndex> find(NodeId id) const noexcept override {
     const auto slot = held_ids_.find(id);
     return slot ? std::optional(held_[*slot].row) : std::nullopt;

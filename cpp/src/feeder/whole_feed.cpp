@@ -44,6 +44,11 @@ class WholeFeed final : public Feed {
     return {trace_, row};
   }
 
+  NodeId id(NodeIndex row) const override {
+    check_row(row, "id");
+    return trace_->ids()[row];
+  }
+
   std::optional<NodeIndex> find(NodeId id) const noexcept override { return trace_->find(id); }
 
   std::optional<NodeIndex> pop() override {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "io/node_messages.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
 #include "io/codec.hpp"
 #include "io/json_et.hpp"
+#include "io/record_frames.hpp"
 #include "wire/decode.hpp"
 #include "wire/old_schema.hpp"
 
@@ -62,6 +64,7 @@ std::optional<NodeMessages::Message> NodeMessages::next_record() {
   if (offset_ == bytes.size()) {
     return std::nullopt;
   }
+  prefetched_ = prefetch_ahead(bytes, std::max(prefetched_, offset_), offset_);
   try {
     const wire::Frame frame = wire::read_frame(bytes, offset_);
     offset_ = frame.begin + frame.size;

@@ -45,7 +45,8 @@ class NodeMessages {
   std::string name_;
   std::optional<StreamedRecords> streamed_;  ///< absent for a plain file
   std::size_t offset_ = 0;                   ///< in a plain file
-  std::uint64_t record_ = 0;                 ///< number of the next one
+  std::size_t prefetched_ = 0;
+  std::uint64_t record_ = 0;  ///< number of the next one
   Metadata metadata_;
 };
 

@@ -10,11 +10,10 @@ namespace chakra::io {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-/// Each hop waits for the length that it has just reached. Asking for the lines ahead hides that: they are needed
-/// anyway, as all bytes between are decoded next.
 constexpr std::size_t prefetch_distance = 4096;
 
-/// Asks for the lines from `from` up to `prefetch_distance` after `at`; returns where the next call goes on.
+}  // namespace
+
 std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) {
   const std::size_t until = std::min(bytes.size(), at + prefetch_distance);
   for (; from < until; from += cache_line) {
@@ -22,8 +21,6 @@ std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t
   }
   return from;
 }
-
-}  // namespace
 
 RecordFrames find_records(std::string_view bytes, std::size_t offset, std::uint64_t first_record) {
   RecordFrames found;

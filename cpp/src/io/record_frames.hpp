@@ -27,6 +27,11 @@ struct RecordFrames {
   std::string problem;    ///< what is wrong at `end`; empty if the bytes end there
 };
 
+/// Who hops from record to record waits each time for the length that the hop has just reached. Asking for the lines
+/// ahead hides that: they are needed anyway where all bytes between are decoded next. Asks for those from `from` up to
+/// a fixed distance after `at`; returns where the next call goes on.
+std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at);
+
 /// Hops from record to record from `offset` on, where record number `first_record` begins.
 RecordFrames find_records(std::string_view bytes, std::size_t offset, std::uint64_t first_record);
 
