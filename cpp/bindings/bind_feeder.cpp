@@ -107,34 +107,60 @@ std::vector<NodeId> ids_of(const Feeder& feeder, const std::vector<NodeIndex>& r
   return ids;
 }
 
-py::array_t<NodeId> pop_batch(PyFeeder& self, std::optional<std::size_t> most) {
-  const std::size_t count = std::min(most.value_or(Feeder::all), self.with([](Feeder& f) { return f.ready(); }));
-  return take(with_batch(self, count, [&](Feeder& feeder) {
-    std::vector<NodeIndex> rows;
-    rows.reserve(count);
-    feeder.pop_all(rows, most.value_or(Feeder::all));
-    return ids_of(feeder, rows);
-  }));
-}
-
 IdArray id_array(const py::object& ids) {
-  py::array array = py::isinstance<py::array>(ids) ? ids.cast<py::array>()
-                                                   : py::array(py::module_::import("numpy").attr("asarray")(ids));
+  if (py::isinstance<IdArray>(ids) && py::reinterpret_borrow<IdArray>(ids).ndim() == 1) {
+    return py::reinterpret_borrow<IdArray>(ids);
+  }
+  const py::array array(py::module_::import("numpy").attr("asarray")(ids));
   const char kind = array.dtype().kind();
   if (array.ndim() != 1 || (array.size() != 0 && kind != 'i' && kind != 'u')) {
     throw py::type_error("ids must be one-dimensional integers");
   }
-  return IdArray(std::move(array));
+  return IdArray(array);
+}
+
+std::span<const NodeId> span_of(const IdArray& array) { return {array.data(), static_cast<std::size_t>(array.size())}; }
+
+void complete_ids(Feeder& feeder, std::span<const NodeId> ids, std::vector<NodeIndex>& rows) {
+  rows.resize(ids.size());
+  std::transform(ids.begin(), ids.end(), rows.begin(), [&](NodeId id) { return row_of(feeder, id); });
+  feeder.complete_many(rows);
 }
 
 void complete_batch(PyFeeder& self, const py::object& ids) {
   const IdArray array = id_array(ids);
-  const std::span<const NodeId> given(array.data(), static_cast<std::size_t>(array.size()));
-  with_batch(self, given.size(), [&](Feeder& feeder) {
-    std::vector<NodeIndex> rows(given.size());
-    std::transform(given.begin(), given.end(), rows.begin(), [&](NodeId id) { return row_of(feeder, id); });
-    feeder.complete_many(rows);
+  with_batch(self, span_of(array).size(), [&](Feeder& feeder) {
+    std::vector<NodeIndex> rows;
+    complete_ids(feeder, span_of(array), rows);
   });
+}
+
+/// Small arrays are made sooner with memory of numpy's than around a vector.
+py::array_t<NodeId> as_array(std::vector<NodeId> ids) {
+  if (ids.size() > short_batch) {
+    return take(std::move(ids));
+  }
+  py::array_t<NodeId> few(static_cast<py::ssize_t>(ids.size()));
+  std::copy(ids.begin(), ids.end(), few.mutable_data());
+  return few;
+}
+
+py::array_t<NodeId> pop_batch(PyFeeder& self, std::optional<std::size_t> most, const py::object& complete) {
+  std::optional<IdArray> array;
+  if (!complete.is_none()) {
+    array = id_array(complete);
+  }
+  const std::span<const NodeId> completed = array ? span_of(*array) : std::span<const NodeId>();
+  const std::size_t ready = self.with([](const Feeder& feeder) { return feeder.ready(); });
+  return as_array(with_batch(self, std::max(completed.size(), ready), [&](Feeder& feeder) {
+    std::vector<NodeIndex> rows;
+    if (!completed.empty()) {
+      complete_ids(feeder, completed, rows);
+      rows.clear();
+    }
+    feeder.pop_all(rows, most.value_or(Feeder::all));
+    return ids_of(feeder, rows);
+  }));
 }
 
 py::array_t<NodeId> drain(PyFeeder& self, std::optional<std::size_t> most) {
@@ -258,7 +284,7 @@ void bind_feeder(py::module_& module) {
   bind_blockage(module);
   bind_statistics(module);
   py::class_<FeederRun>(module, "FeederRun", "Iterates over the nodes of a feeder; see Feeder.run().")
-      .def("__iter__", [](py::object self) { return self; })
+      .def("__iter__", [](FeederRun& self) -> FeederRun& { return self; })
       .def("__next__", &FeederRun::next);
   py::class_<PyFeeder>(module, "Feeder", R"(Hands out the nodes of a trace in dependency order.
 
@@ -268,19 +294,20 @@ equal ones come by id.
 Args:
     source: a Trace, or what `load` takes; with `window`, a path.
     deps: which dependencies count, "data", "control" or "both".
-    order: "id" (smallest first), "start" (earliest), "file" (as in the file), "attr:<name>" (an integer attribute, the
-        largest first, nodes without it last; "attr:<name>:smallest" for the smallest first), or a numpy array of a key
-        for each row, the smallest first.
-    window: nodes to read ahead of a file that is streamed, plain, gzip or zstd, rather than loaded; at least 1. Memory is
-        bounded by the window and what is open: nodes in flight, and nodes that wait for nodes further on in the file.
-    in_issue_order: of a stream: the file is in the issue order, which saves a pass over it; FormatError if it is not.
+    order: "id" (smallest first), "start" (earliest), "file" (as in the file), "attr:<name>" (an integer attribute,
+        the largest first, nodes without it last; "attr:<name>:smallest" for the smallest first), or a numpy array of
+        a key for each row, the smallest first.
+    window: nodes to read ahead of a file that is streamed (plain, gzip or zstd) rather than loaded; at least 1. Memory
+        is bounded by the window and what is open: nodes in flight, and nodes that wait for nodes further on.
+    in_issue_order: of a stream: the file is in the issue order, which saves a pass over it; FormatError if it is
+        not.
     threads: that decode; 0 means as many as the machine has cores. The order does not depend on it.
 
 Raises:
     ValueError, TypeError: for arguments that make no sense.
     ChakraError: an attribute that is not an integer.
-    FormatError, DependencyError, OSError: as `load` does; of a stream, what is wrong later in the file is raised when
-        it is reached.)")
+    FormatError, DependencyError, OSError: as `load` does; of a stream, what is wrong later in the file is raised
+        when it is reached.)")
       .def(py::init(&make_feeder), "source"_a, py::kw_only(), "deps"_a = "both", "order"_a = "id",
            "window"_a = py::none(), "in_issue_order"_a = false, "threads"_a = 0)
       .def("pop", &pop,
@@ -313,9 +340,10 @@ Raises:
             self.with([&](Feeder& feeder) { feeder.push_back(row_of(feeder, id)); });
           },
           "node"_a, "Returns a taken node (a Node or an id) to the ready set.")
-      .def("pop_batch", &pop_batch, "max"_a = py::none(),
+      .def("pop_batch", &pop_batch, "max"_a = py::none(), "complete"_a = py::none(),
            "Takes the ready nodes in order, `max` at most; their ids (uint64), none if none is ready now. Of a stream: "
-           "what is ready in the window. Raises as pop().")
+           "what is ready in the window. `complete`: ids to mark complete before, as complete_batch() does; saves a "
+           "call. Raises as pop().")
       .def("complete_batch", &complete_batch, "ids"_a,
            "Marks taken nodes complete: ids as an array, or any sequence of ints. Completes all, or raises and "
            "completes "
@@ -371,7 +399,10 @@ Raises:
           [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.memory_bytes(); }); },
           "Anonymous memory of this feeder, beyond what a shared trace holds.")
       .def_property_readonly(
-          "trace", [](const PyFeeder& self) { return std::const_pointer_cast<Trace>(self.trace()); },
+          "trace",
+          [](const PyFeeder& self) {
+            return self.trace() ? std::optional(std::const_pointer_cast<Trace>(self.trace())) : std::nullopt;
+          },
           "The whole trace; None for a stream.")
       .def(
           "reset", [](PyFeeder& self) { self.with_long([](Feeder& feeder) { feeder.reset(); }); },
