@@ -13,6 +13,8 @@ constexpr std::size_t most_recent = std::size_t{1} << 15;
 constexpr std::size_t intervals_per_sample = 64;
 /// Runs up to this size are merged into their neighbour whatever its size: looking into one more costs more.
 constexpr std::size_t small_run_bytes = std::size_t{1} << 12;
+constexpr std::uint8_t more_flag = 0x80;
+constexpr std::uint8_t length_flag = 0x40;
 
 }  // namespace
 
@@ -78,6 +80,8 @@ void CompletedIds::settle() {
 
 CompletedIds::Run CompletedIds::merged(const Run& one, const Run& other) {
   Run run;
+  // Growing by halves would take more memory than the runs themselves.
+  run.reserve(one.size_bytes() + other.size_bytes(), one.sample_count() + other.sample_count());
   Run::Reader left(one);
   Run::Reader right(other);
   Interval from_left{};
@@ -114,16 +118,34 @@ void CompletedIds::Run::close() {
     write(pending_);
     has_pending_ = false;
   }
-  bytes_.shrink_to_fit();
-  samples_.shrink_to_fit();
+  // Giving back a little would take the memory of a copy.
+  if (bytes_.capacity() > bytes_.size() + bytes_.size() / 8) {
+    bytes_.shrink_to_fit();
+    samples_.shrink_to_fit();
+  }
 }
 
+void CompletedIds::Run::reserve(std::size_t bytes, std::size_t samples) {
+  bytes_.reserve(bytes);
+  samples_.reserve(samples);
+}
+
+/// An interval is the distance from the end of the last one, with a flag in its first byte: whether the length follows.
 void CompletedIds::Run::write(Interval interval) {
   if (count_++ % intervals_per_sample == 0) {
     samples_.push_back({last_, interval.first, bytes_.size()});
   }
-  write_varint(interval.first - last_);
-  write_varint(interval.last - interval.first);
+  const std::uint64_t distance = interval.first - last_;
+  const std::uint64_t length = interval.last - interval.first;
+  const std::uint64_t rest = distance >> 6;
+  bytes_.push_back(
+      static_cast<std::uint8_t>((rest > 0 ? more_flag : 0U) | (length > 0 ? length_flag : 0U) | (distance & 0x3FU)));
+  if (rest > 0) {
+    write_varint(rest);
+  }
+  if (length > 0) {
+    write_varint(length);
+  }
   last_ = interval.last;
 }
 
@@ -173,8 +195,13 @@ bool CompletedIds::Run::Reader::next(Interval& interval) noexcept {
       }
     }
   };
-  interval.first = last_ + varint();
-  interval.last = interval.first + varint();
+  const std::uint8_t first = run_.bytes_[offset_++];
+  std::uint64_t distance = first & 0x3FU;
+  if ((first & more_flag) != 0) {
+    distance |= varint() << 6;
+  }
+  interval.first = last_ + distance;
+  interval.last = interval.first + ((first & length_flag) != 0 ? varint() : 0);
   last_ = interval.last;
   return true;
 }

@@ -11,7 +11,7 @@
 namespace chakra::detail {
 
 /// A growing set of ids in little memory: intervals, as differences of few bytes. Ids that lie side by side take next
-/// to nothing, ids that are a thousand apart about 3 bytes each, random ones about 8. The newest wait in a list while
+/// to nothing, ids that are a thousand apart about 2 bytes each, random ones about 7. The newest wait in a list while
 /// they ascend, the others among them in a hash table; when these are many, they become a sorted run. Runs of like size
 /// are merged, so that there are few to look into.
 class CompletedIds {
@@ -38,6 +38,8 @@ class CompletedIds {
     bool contains(NodeId id) const noexcept;
     std::size_t memory_bytes() const noexcept;
     std::size_t size_bytes() const noexcept { return bytes_.size(); }
+    std::size_t sample_count() const noexcept { return samples_.size(); }
+    void reserve(std::size_t bytes, std::size_t samples);
 
     /// Reads the intervals of a run one after another.
     class Reader {

@@ -63,7 +63,7 @@ TEST(CompletedIds, TakesLittleMemory) {
   }
   constexpr std::size_t newest = std::size_t{3} << 20;  // the table of the newest is as large whatever they are
   EXPECT_LT(dense.memory_bytes(), newest);
-  EXPECT_LT(strided.memory_bytes(), newest + 6'000'000);
+  EXPECT_LT(strided.memory_bytes(), newest + 4'000'000);
 }
 
 TEST(IdMap, AgreesWithAnOrderedMap) {
