@@ -1,4 +1,4 @@
-"""Draining a trace in dependency order: against parsing its records, networkx, a bare walk in C++, and loading whole."""
+"""Draining a trace in dependency order: against parsing its records, networkx, a bare C++ walk, and loading whole."""
 
 from __future__ import annotations
 

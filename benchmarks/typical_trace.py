@@ -66,8 +66,9 @@ def template(random_: random.Random, kind: str, index: int) -> tuple[bytes, byte
     if kind == "coll":
         name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long, ncclWork*)"
     head = field(2, name.encode()) + integer(3, COLL if kind == "coll" else COMP)
-    io = field(8, io_info(random_, random_.randint(1, 3))) + field(9, io_info(random_, 1))
-    schema = f"aten::op{index}.overload(Tensor self, Tensor other, *, Scalar alpha=1, bool flag=False) -> Tensor"
+    io = field(8, io_info(random_, random_.randint(2, 5))) + field(9, io_info(random_, 1))
+    schema = f"aten::op{index}.overload(Tensor input, Tensor weight, Tensor? bias, SymInt[] size, *, Scalar alpha=1, "
+    schema += "ScalarType? dtype=None, Device? device=None, bool flag=False) -> (Tensor, Tensor)"
     attributes = attribute("scope", 0, UINT64) + attribute("tid", 1 + index % 3, UINT64)
     attributes += attribute("fw_tid", 0, UINT64) + attribute("op_schema", schema, STRING)
     attributes += attribute("is_cpu_op", kind == "cpu", BOOL)

@@ -11,10 +11,10 @@ namespace chakra::detail {
 namespace {
 
 /// Rows that are in the order of ids stay so where keys are equal.
-void sort_by_key(std::vector<NodeIndex>& rows, const Trace& trace, const IssueOrder& order) {
+void sort_by_key(Column<NodeIndex>& rows, const Trace& trace, const IssueOrder& order) {
   const IssueKeys keys(order);
   std::vector<std::uint64_t> values(rows.size());
-  std::vector<NodeIndex> last;
+  Column<NodeIndex> last;
   std::size_t kept = 0;
   for (const NodeIndex row : rows) {
     const IssueKey key = keys.key(trace, row, row);
@@ -30,8 +30,8 @@ void sort_by_key(std::vector<NodeIndex>& rows, const Trace& trace, const IssueOr
   rows.insert(rows.end(), last.begin(), last.end());
 }
 
-std::vector<NodeIndex> rows_in_order(const Trace& trace, const IssueOrder& order) {
-  std::vector<NodeIndex> rows = rows_by_id(trace.ids());
+Column<NodeIndex> rows_in_order(const Trace& trace, const IssueOrder& order) {
+  Column<NodeIndex> rows = rows_by_id(trace.ids());
   if (order.by == IssueOrder::By::comparator) {
     std::stable_sort(rows.begin(), rows.end(), order.before);
   } else if (order.by != IssueOrder::By::id) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "chakra_core/feeder.hpp"
+#include "trace/column.hpp"
 
 namespace chakra::detail {
 
@@ -21,8 +22,8 @@ class IssueRanks {
   std::size_t memory_bytes() const noexcept;
 
  private:
-  std::vector<NodeIndex> row_of_rank_;  ///< both empty where the order is that of the file
-  std::vector<std::uint32_t> rank_of_row_;
+  Column<NodeIndex> row_of_rank_;  ///< both empty where the order is that of the file
+  Column<std::uint32_t> rank_of_row_;
 };
 
 }  // namespace chakra::detail

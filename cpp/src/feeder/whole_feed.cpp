@@ -10,6 +10,7 @@
 #include "feeder/issue_ranks.hpp"
 #include "feeder/ready_set.hpp"
 #include "trace/children.hpp"
+#include "trace/column.hpp"
 #include "trace/cycles.hpp"
 
 namespace chakra::detail {
@@ -285,7 +286,7 @@ class WholeFeed final : public Feed {
   IdOrder places_;
   IssueRanks ranks_;  ///< of places
   Adjacency children_;
-  std::vector<std::uint32_t> waiting_for_;  ///< by place
+  Column<std::uint32_t> waiting_for_;  ///< by place
   ReadySet ready_;
   std::size_t in_flight_ = 0;
   std::size_t remaining_ = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 
@@ -72,21 +74,65 @@ class EtReader {
       return report_bad_frame(0, 0, error.what(), bytes.size());
     }
     const std::size_t nodes_begin = first.begin + first.size;
-    const io::RecordFrames frames = io::find_records(bytes, nodes_begin, 1);
-    if (!read_metadata(bytes.substr(first.begin, first.size), first.begin) ||
-        (frames.count > 0 && !check_first_node(bytes, nodes_begin))) {
+    if (!read_metadata(bytes.substr(first.begin, first.size), first.begin) || !check_first_node(bytes, nodes_begin)) {
       return;
     }
     if (options_.progress != nullptr) {
       options_.progress->done = nodes_begin;
     }
-    assembly_.split(frames.count, io::block_records);
-    parallel_for(frames.blocks.size(), options_.threads,
-                 [&](std::size_t number) { read_block(bytes, frames.blocks[number], assembly_.block(number)); });
+    io::RecordFrames frames(bytes, nodes_begin, 1);
+    read_blocks(bytes, frames);
     // Only now, so that a problem in an earlier record is told first.
-    if (!frames.problem.empty()) {
-      report_bad_frame(1 + frames.count, frames.end, frames.problem, bytes.size() - frames.end);
+    if (!frames.problem().empty()) {
+      report_bad_frame(frames.record(), frames.end(), frames.problem(), bytes.size() - frames.end());
     }
+  }
+
+  /// Each thread in turn finds the records of a block and then decodes it, while they are near in its cache.
+  void read_blocks(std::string_view bytes, io::RecordFrames& frames) {
+    struct Piece {
+      io::FrameBlock frames;
+      RowBlock* rows;
+    };
+    std::deque<Piece> pieces;
+    std::mutex pieces_mutex;
+    std::shared_mutex rows_may_move;
+    const std::size_t begin = frames.end();
+    constexpr std::size_t worth_threads = std::size_t{1} << 21;
+    parallel_pull(
+        bytes.size() < worth_threads ? 1 : options_.threads,
+        [&](std::size_t) {
+          const io::FrameBlock block = frames.next();
+          if (block.count == 0) {
+            return false;
+          }
+          if (!assembly_.has_room(block.count)) {
+            const std::unique_lock nobody_writes(rows_may_move);
+            assembly_.make_room(block.count +
+                                likely_records(bytes.size() - frames.end(), frames.end() - begin, frames.record() - 1));
+          }
+          const std::lock_guard lock(pieces_mutex);
+          pieces.push_back({block, &assembly_.take_block(block.count)});
+          return true;
+        },
+        [&](std::size_t number) {
+          const Piece piece = [&] {
+            const std::lock_guard lock(pieces_mutex);
+            return pieces[number];
+          }();
+          {
+            const std::shared_lock stay(rows_may_move);
+            read_block(bytes, piece.frames, *piece.rows);
+          }
+          const std::lock_guard lock(pieces_mutex);
+          assembly_.close_block(*piece.rows);
+        });
+  }
+
+  /// What `left` bytes hold if they go on like the `size` bytes before, which hold `count` records, and a little more.
+  static std::size_t likely_records(std::size_t left, std::size_t size, std::size_t count) {
+    const double likely = static_cast<double>(left) * static_cast<double>(count) / static_cast<double>(size);
+    return left == 0 ? 0 : static_cast<std::size_t>(likely * 1.02) + io::block_records;
   }
 
   void read_block(std::string_view bytes, const io::FrameBlock& frames, RowBlock& block) {
@@ -196,8 +242,15 @@ class EtReader {
   }
 
   bool check_first_node(std::string_view bytes, std::size_t offset) {
-    const wire::Frame frame = wire::read_frame(bytes, offset);
-    return check_old_schema(bytes.substr(frame.begin, frame.size), frame.begin, 1);
+    if (offset == bytes.size()) {
+      return true;
+    }
+    try {
+      const wire::Frame frame = wire::read_frame(bytes, offset);
+      return check_old_schema(bytes.substr(frame.begin, frame.size), frame.begin, 1);
+    } catch (const wire::Malformed&) {
+      return true;  // told when its turn comes
+    }
   }
 
   /// Fields of older schemas would be read as something else, so nothing of such a file is read at all.

@@ -54,11 +54,11 @@ void append_io(std::string& out, std::string_view key, const IoInfo& info) {
 
 /// What tools that know no "attr" look for in the node itself.
 bool is_for_simulators(const Attribute& attribute) {
-  const auto what = wire::known(attribute.name).what;
+  const wire::KnownAttribute known = wire::known(attribute.name);
   const bool is_scalar = std::holds_alternative<std::int64_t>(attribute.value) ||
                          std::holds_alternative<std::uint64_t>(attribute.value) ||
                          std::holds_alternative<bool>(attribute.value);
-  return is_scalar && (what == wire::KnownAttribute::integer || what == wire::KnownAttribute::is_cpu_op);
+  return is_scalar && (wire::is_integer_column(known) || known == wire::KnownAttribute::is_cpu_op);
 }
 
 /// Appends attributes as plain members if they all come back from those, otherwise as the list "attr" and beside it

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "io/node_messages.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
@@ -64,7 +63,7 @@ std::optional<NodeMessages::Message> NodeMessages::next_record() {
   if (offset_ == bytes.size()) {
     return std::nullopt;
   }
-  prefetched_ = prefetch_ahead(bytes, std::max(prefetched_, offset_), offset_);
+  prefetched_ = prefetch_ahead(bytes, prefetched_, offset_);
   try {
     const wire::Frame frame = wire::read_frame(bytes, offset_);
     offset_ = frame.begin + frame.size;

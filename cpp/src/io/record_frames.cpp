@@ -11,38 +11,39 @@ namespace {
 
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t prefetch_distance = 4096;
+/// A block ends when it is as large, so that it is still in the cache when it is decoded.
+constexpr std::size_t block_bytes = std::size_t{4} << 20;
+/// Presence bits of blocks join word by word where blocks are whole words.
+constexpr std::size_t word_records = 64;
 
 }  // namespace
 
-std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) {
+std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) noexcept {
   const std::size_t until = std::min(bytes.size(), at + prefetch_distance);
-  for (; from < until; from += cache_line) {
+  for (from = std::max(from, at); from < until; from += cache_line) {
     __builtin_prefetch(bytes.data() + from);
   }
   return from;
 }
 
-RecordFrames find_records(std::string_view bytes, std::size_t offset, std::uint64_t first_record) {
-  RecordFrames found;
-  found.end = offset;
-  std::size_t prefetched = offset;
+FrameBlock RecordFrames::next() {
+  FrameBlock block{end_, 0, 0, record_};
+  const auto is_full = [&] {
+    return block.count % word_records == 0 && (block.count == block_records || end_ - block.begin >= block_bytes);
+  };
   try {
-    while (found.end < bytes.size()) {
-      prefetched = prefetch_ahead(bytes, std::max(prefetched, found.end), found.end);
-      const wire::Frame frame = wire::read_frame(bytes, found.end);
-      if (found.count % block_records == 0) {
-        found.blocks.push_back({found.end, 0, 0, first_record + found.count});
-      }
-      found.end = frame.begin + frame.size;
-      ++found.count;
-      FrameBlock& block = found.blocks.back();
+    while (problem_.empty() && end_ < bytes_.size() && !(block.count > 0 && is_full())) {
+      prefetched_ = prefetch_ahead(bytes_, prefetched_, end_);
+      const wire::Frame frame = wire::read_frame(bytes_, end_);
+      end_ = frame.begin + frame.size;
       ++block.count;
-      block.size = found.end - block.begin;
     }
   } catch (const wire::Malformed& error) {
-    found.problem = error.what();
+    problem_ = error.what();
   }
-  return found;
+  block.size = end_ - block.begin;
+  record_ += block.count;
+  return block;
 }
 
 }  // namespace chakra::io

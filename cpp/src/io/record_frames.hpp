@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace chakra::io {
 
-/// Records in a block: one thread's piece of work. A multiple of 64, so that presence bits of blocks join word by word.
+/// Most records in a block: one thread's piece of work.
 inline constexpr std::size_t block_records = std::size_t{1} << 14;
 
 /// Consecutive records of an ET.
@@ -20,19 +19,31 @@ struct FrameBlock {
   std::uint64_t first_record;  ///< number of the first record in the file
 };
 
-struct RecordFrames {
-  std::vector<FrameBlock> blocks;
-  std::size_t count = 0;  ///< whole records found
-  std::size_t end = 0;    ///< offset after the last whole record
-  std::string problem;    ///< what is wrong at `end`; empty if the bytes end there
+/// Each hop from record to record would wait for the length where it lands: the processor sees no pattern. Asks for the
+/// bytes from `from` up to a fixed distance after `at`, for who needs all of them next; returns where to go on.
+std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) noexcept;
+
+/// Hops from record to record.
+class RecordFrames {
+ public:
+  /// Record number `first_record` begins at `offset`.
+  RecordFrames(std::string_view bytes, std::size_t offset, std::uint64_t first_record) noexcept
+      : bytes_(bytes), end_(offset), record_(first_record) {}
+
+  /// The next records, as many as a block may have or what there is; none at the end of the bytes or before what is no
+  /// record. Their bytes are in the cache then, or on their way.
+  FrameBlock next();
+
+  std::size_t end() const noexcept { return end_; }                 ///< offset after the last record found
+  std::uint64_t record() const noexcept { return record_; }         ///< number of the record that would come next
+  const std::string& problem() const noexcept { return problem_; }  ///< what is wrong at end(), or empty
+
+ private:
+  std::string_view bytes_;
+  std::size_t end_;
+  std::uint64_t record_;
+  std::string problem_;
+  std::size_t prefetched_ = 0;
 };
-
-/// Who hops from record to record waits each time for the length that the hop has just reached. Asking for the lines
-/// ahead hides that: they are needed anyway where all bytes between are decoded next. Asks for those from `from` up to
-/// a fixed distance after `at`; returns where the next call goes on.
-std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at);
-
-/// Hops from record to record from `offset` on, where record number `first_record` begins.
-RecordFrames find_records(std::string_view bytes, std::size_t offset, std::uint64_t first_record);
 
 }  // namespace chakra::io

@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -40,13 +41,31 @@ class FirstFailure {
 
 }  // namespace
 
-void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
-  if (threads == 0) {
-    threads = std::max(1U, std::thread::hardware_concurrency());
+namespace {
+
+/// Runs `loop` on up to `threads` threads, this one among them, until all have ended.
+void run_on(std::size_t threads, const std::function<void()>& loop) {
+  std::vector<std::jthread> helpers;
+  for (std::size_t i = 1; i < threads; ++i) {
+    try {
+      helpers.emplace_back(loop);
+    } catch (const std::system_error&) {
+      break;  // no more threads to be had: those that run do all the work
+    }
   }
+  loop();
+}
+
+std::size_t or_all_cores(unsigned threads) noexcept {
+  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   FirstFailure failure;
-  const auto run = [&] {
+  run_on(std::min(or_all_cores(threads), count), [&] {
     for (std::size_t number = next++; number < count && number < failure.number(); number = next++) {
       try {
         work(number);
@@ -54,18 +73,38 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
         failure.record(number, std::current_exception());
       }
     }
+  });
+  failure.rethrow();
+}
+
+void parallel_pull(unsigned threads, const std::function<bool(std::size_t)>& next,
+                   const std::function<void(std::size_t)>& work) {
+  std::mutex mutex;
+  std::size_t pulled = 0;
+  bool more = true;
+  FirstFailure failure;
+  const auto pull = [&]() -> std::optional<std::size_t> {
+    const std::lock_guard lock(mutex);
+    if (!more || pulled >= failure.number()) {
+      return std::nullopt;
+    }
+    try {
+      more = next(pulled);
+    } catch (...) {
+      more = false;
+      failure.record(pulled, std::current_exception());
+    }
+    return more ? std::optional(pulled++) : std::nullopt;
   };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i) {
+  run_on(or_all_cores(threads), [&] {
+    while (const auto number = pull()) {
       try {
-        helpers.emplace_back(run);
-      } catch (const std::system_error&) {
-        break;  // no more threads to be had: those that run do all the work
+        work(*number);
+      } catch (...) {
+        failure.record(*number, std::current_exception());
       }
     }
-    run();
-  }
+  });
   failure.rethrow();
 }
 

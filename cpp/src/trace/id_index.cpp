@@ -124,6 +124,24 @@ std::optional<NodeIndex> IdIndex::find(NodeId id) const noexcept {
   return found != crowded_out_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+std::size_t IdIndex::find_all(std::span<const NodeId> ids, NodeIndex* rows) const noexcept {
+  std::size_t found = 0;
+  if (form_ == Form::consecutive) {
+    for (; found < ids.size() && ids[found] - smallest_ < count_; ++found) {
+      rows[found] = static_cast<NodeIndex>(ids[found] - smallest_);
+    }
+    return found;
+  }
+  for (; found < ids.size(); ++found) {
+    const auto row = find(ids[found]);
+    if (!row) {
+      break;
+    }
+    rows[found] = *row;
+  }
+  return found;
+}
+
 std::size_t IdIndex::memory_bytes() const noexcept {
   constexpr std::size_t map_node = sizeof(std::pair<NodeId, NodeIndex>) + 4 * sizeof(void*);
   return table_.capacity() * sizeof(NodeIndex) + crowded_out_.size() * map_node;

@@ -26,6 +26,9 @@ class IdIndex {
   std::vector<Duplicate> build(std::span<const NodeId> ids);
 
   std::optional<NodeIndex> find(NodeId id) const noexcept;
+  /// Rows of many ids, as far as they are there: fills `rows`, which has as many entries, and stops at the first id
+  /// that is not. Returns how many were found.
+  std::size_t find_all(std::span<const NodeId> ids, NodeIndex* rows) const noexcept;
   std::size_t memory_bytes() const noexcept;
 
  private:

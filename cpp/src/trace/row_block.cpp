@@ -34,13 +34,14 @@ void RowBlock::append(const wire::DecodedNode& node, std::string_view record, Re
   }
   TraceStorage& to = *storage_;
   const std::size_t row = first_row_ + rows_;
-  if (row >= to.ids.size()) {
+  if (rows_ == room_) {
     resize_rows(to, row + 1);
+    ++room_;
   }
   const auto local = static_cast<NodeIndex>(rows_);
   to.ids[row] = node.id;
   to.types[row] = static_cast<NodeType>(node.type);
-  to.name_ids[row] = strings.intern(node.name);
+  to.name_ids[row] = strings_->intern(node.name, row);
   to.start_ns[row] = node.start_ns;
   to.duration_ns[row] = node.duration_ns;
   data_parent_ids.insert(data_parent_ids.end(), node.data_deps.begin(), node.data_deps.end());
@@ -58,10 +59,10 @@ void RowBlock::append(const wire::DecodedNode& node, std::string_view record, Re
     attributes.integers[i].append(local, node.integers[i]);
   }
   if (node.pg_name) {
-    attributes.pg_name.append(local, strings.intern(*node.pg_name));
+    attributes.pg_name.append(local, strings_->intern(*node.pg_name, row));
   }
   if (node.involved_dim) {
-    attributes.involved_dim.append(local, strings.intern(*node.involved_dim));
+    attributes.involved_dim.append(local, strings_->intern(*node.involved_dim, row));
   }
   ++rows_;
 }

@@ -14,12 +14,29 @@
 
 namespace chakra::detail {
 
+/// Strings of the blocks that one thread after another fills, with the row where each came first: what orders them when
+/// the strings of all threads become one pool.
+struct RowStrings {
+  StringPool pool;
+  std::vector<NodeIndex> first_rows;
+
+  std::uint32_t intern(std::string_view text, std::size_t row) {
+    const std::uint32_t id = pool.intern(text);
+    if (id == first_rows.size()) {
+      first_rows.push_back(static_cast<NodeIndex>(row));
+    }
+    return id;
+  }
+};
+
 /// Consecutive rows of a trace that one thread fills. What has one fixed-size value a row goes straight into the
 /// storage's columns; the rest is the block's own until TraceAssembly joins all blocks.
 class RowBlock {
  public:
-  /// Rows from `first_row` on. Rows beyond the storage's size are added to it as they come: by one block only.
-  RowBlock(TraceStorage& storage, std::size_t first_row) : storage_(&storage), first_row_(first_row) {}
+  /// The storage's rows from `first_row` on, for which it has room for `rows`. More are added to the storage as they
+  /// come: by one block only.
+  RowBlock(TraceStorage& storage, RowStrings& strings, std::size_t first_row, std::size_t rows)
+      : storage_(&storage), strings_(&strings), first_row_(first_row), room_(rows) {}
 
   /// `record` must stay valid as long as the storage's sources.
   void append(const wire::DecodedNode& node, std::string_view record, RecordForm form);
@@ -32,14 +49,15 @@ class RowBlock {
   std::vector<NodeId> data_parent_ids;  ///< of all rows, one after another; storage has where each row's end
   std::vector<NodeId> ctrl_parent_ids;
   AttributeColumns attributes;  ///< rows count from 0
-  StringPool strings;           ///< what the storage's name ids of these rows mean until the blocks are joined
   Report report;
 
  private:
   friend class TraceAssembly;
 
   TraceStorage* storage_;
+  RowStrings* strings_;  ///< what the ids of names and strings of these rows mean until the blocks are joined
   std::size_t first_row_;
+  std::size_t room_;
   std::size_t rows_ = 0;
   std::vector<std::size_t> skipped_before_;  ///< for each skipped record the number of the block's rows before it
 };

@@ -17,8 +17,8 @@ constexpr std::uint64_t most_entries_per_id = 4;
 constexpr NodeIndex free_entry = std::numeric_limits<NodeIndex>::max();
 
 /// Distinct ids that lie close together need no sorting: each has a place of its own in a table.
-std::vector<NodeIndex> rows_by_dense_id(std::span<const NodeId> ids, NodeId smallest, std::size_t span) {
-  std::vector<NodeIndex> table(span, free_entry);
+Column<NodeIndex> rows_by_dense_id(std::span<const NodeId> ids, NodeId smallest, std::size_t span) {
+  Column<NodeIndex> table(span, free_entry);
   for (std::size_t row = 0; row < ids.size(); ++row) {
     table[ids[row] - smallest] = static_cast<NodeIndex>(row);
   }
@@ -29,7 +29,7 @@ std::vector<NodeIndex> rows_by_dense_id(std::span<const NodeId> ids, NodeId smal
 
 }  // namespace
 
-void sort_rows(std::vector<NodeIndex>& rows, std::span<const std::uint64_t> keys) {
+void sort_rows(Column<NodeIndex>& rows, std::span<const std::uint64_t> keys) {
   if (rows.empty()) {
     return;
   }
@@ -38,7 +38,7 @@ void sort_rows(std::vector<NodeIndex>& rows, std::span<const std::uint64_t> keys
   for (const NodeIndex row : rows) {
     differing |= keys[row] ^ first;
   }
-  std::vector<NodeIndex> sorted(rows.size());
+  Column<NodeIndex> sorted(rows.size());
   for (unsigned shift = 0; shift < 64; shift += digit_bits) {
     if (((differing >> shift) & (digit_values - 1)) == 0) {
       continue;
@@ -55,7 +55,7 @@ void sort_rows(std::vector<NodeIndex>& rows, std::span<const std::uint64_t> keys
   }
 }
 
-std::vector<NodeIndex> rows_by_id(std::span<const NodeId> ids) {
+Column<NodeIndex> rows_by_id(std::span<const NodeId> ids) {
   if (ids.empty()) {
     return {};
   }
@@ -64,14 +64,14 @@ std::vector<NodeIndex> rows_by_id(std::span<const NodeId> ids) {
   if (distance < most_entries_per_id * ids.size()) {
     return rows_by_dense_id(ids, *smallest, static_cast<std::size_t>(distance) + 1);
   }
-  std::vector<NodeIndex> rows(ids.size());
+  Column<NodeIndex> rows(ids.size());
   std::iota(rows.begin(), rows.end(), NodeIndex{0});
   sort_rows(rows, ids);
   return rows;
 }
 
-std::vector<std::uint32_t> places_of(const std::vector<NodeIndex>& rows) {
-  std::vector<std::uint32_t> places(rows.size());
+Column<std::uint32_t> places_of(const Column<NodeIndex>& rows) {
+  Column<std::uint32_t> places(rows.size());
   for (std::size_t place = 0; place < rows.size(); ++place) {
     places[rows[place]] = static_cast<std::uint32_t>(place);
   }

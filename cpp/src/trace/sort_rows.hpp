@@ -3,20 +3,20 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "chakra_core/node_type.hpp"
+#include "trace/column.hpp"
 
 namespace chakra::detail {
 
 /// Sorts rows by their keys, ascending; rows with equal keys stay in the order in which they come. keys[row] is the key
 /// of a row. Linear: a pass over the rows for each 11 bits in which the keys differ.
-void sort_rows(std::vector<NodeIndex>& rows, std::span<const std::uint64_t> keys);
+void sort_rows(Column<NodeIndex>& rows, std::span<const std::uint64_t> keys);
 
 /// All rows by ascending id.
-std::vector<NodeIndex> rows_by_id(std::span<const NodeId> ids);
+Column<NodeIndex> rows_by_id(std::span<const NodeId> ids);
 
 /// Place of each row in a list of all rows.
-std::vector<std::uint32_t> places_of(const std::vector<NodeIndex>& rows);
+Column<std::uint32_t> places_of(const Column<NodeIndex>& rows);
 
 }  // namespace chakra::detail

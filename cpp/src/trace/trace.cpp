@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, integer_attribute_count> integer_attribut
 };
 
 template <class Column>
-std::size_t capacity_bytes(const Column& column) noexcept {
-  return column.capacity() * sizeof(typename Column::value_type);
+std::size_t column_bytes(const Column& column) noexcept {
+  return column.size() * sizeof(typename Column::value_type);
 }
 
 /// Bytes that were decoded once when the trace was loaded may still hold a cold part that is malformed.
@@ -158,10 +158,10 @@ std::optional<std::uint64_t> Trace::record_offset(NodeIndex row) const noexcept 
 
 std::size_t Trace::memory_bytes() const noexcept {
   const detail::TraceStorage& s = *storage_;
-  std::size_t bytes = capacity_bytes(s.ids) + capacity_bytes(s.types) + capacity_bytes(s.name_ids) +
-                      capacity_bytes(s.start_ns) + capacity_bytes(s.duration_ns) + capacity_bytes(s.data_offsets) +
-                      capacity_bytes(s.data_parents) + capacity_bytes(s.ctrl_offsets) + capacity_bytes(s.ctrl_parents) +
-                      capacity_bytes(s.record_begin) + capacity_bytes(s.record_size) + capacity_bytes(s.record_form) +
+  std::size_t bytes = column_bytes(s.ids) + column_bytes(s.types) + column_bytes(s.name_ids) +
+                      column_bytes(s.start_ns) + column_bytes(s.duration_ns) + column_bytes(s.data_offsets) +
+                      column_bytes(s.data_parents) + column_bytes(s.ctrl_offsets) + column_bytes(s.ctrl_parents) +
+                      column_bytes(s.record_begin) + column_bytes(s.record_size) + column_bytes(s.record_form) +
                       s.strings.memory_bytes() + s.index.memory_bytes() + s.attributes.memory_bytes() +
                       s.metadata_record.capacity() + s.apart_data.memory_bytes() + s.apart_ctrl.memory_bytes();
   for (const auto* kinds : {&s.children, &s.children_by_id}) {

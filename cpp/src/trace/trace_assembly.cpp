@@ -71,7 +71,11 @@ void drop_missing(Column<std::uint64_t>& offsets, Column<NodeIndex>& parents) {
   parents.shrink_to_fit();
 }
 
+/// Where memory is worth it: what was reserved and never written takes none.
 void shrink_to_fit(TraceStorage& storage) {
+  if (storage.ids.capacity() - storage.ids.size() <= storage.ids.size() / 8) {
+    return;
+  }
   storage.ids.shrink_to_fit();
   storage.types.shrink_to_fit();
   storage.name_ids.shrink_to_fit();
@@ -86,24 +90,33 @@ void shrink_to_fit(TraceStorage& storage) {
 
 }  // namespace
 
-TraceAssembly::TraceAssembly() : storage_(std::make_unique<TraceStorage>()) { resize_rows(*storage_, 0); }
+TraceAssembly::TraceAssembly() : storage_(std::make_unique<TraceStorage>()), strings_(1) { resize_rows(*storage_, 0); }
 
-void TraceAssembly::split(std::size_t rows, std::size_t block_rows) {
-  resize_rows(*storage_, rows);
-  for (std::size_t first = 0; first < rows; first += block_rows) {
-    blocks_.emplace_back(*storage_, first);
+bool TraceAssembly::has_room(std::size_t rows) const noexcept { return rows <= storage_->ids.size() - rows_given_; }
+
+void TraceAssembly::make_room(std::size_t rows) { resize_rows(*storage_, rows_given_ + rows); }
+
+RowBlock& TraceAssembly::take_block(std::size_t rows) {
+  if (idle_strings_.empty()) {
+    idle_strings_.push_back(blocks_.empty() ? &strings_.front() : &strings_.emplace_back());
   }
+  RowBlock& block = blocks_.emplace_back(*storage_, *idle_strings_.back(), rows_given_, rows);
+  idle_strings_.pop_back();
+  rows_given_ += rows;
+  return block;
 }
 
+void TraceAssembly::close_block(const RowBlock& block) { idle_strings_.push_back(block.strings_); }
+
 RowBlock& TraceAssembly::add_block(std::size_t most_rows) {
-  const std::size_t first = blocks_.empty() ? 0 : blocks_.back().first_row_ + blocks_.back().rows_;
-  resize_rows(*storage_, first + most_rows);
-  return blocks_.emplace_back(*storage_, first);
+  rows_given_ = blocks_.empty() ? 0 : blocks_.back().first_row_ + blocks_.back().rows_;
+  make_room(most_rows);
+  return blocks_.emplace_back(*storage_, strings_.front(), rows_given_, most_rows);
 }
 
 RowBlock& TraceAssembly::growing() {
   if (blocks_.empty()) {
-    blocks_.emplace_back(*storage_, 0);
+    blocks_.emplace_back(*storage_, strings_.front(), 0, 0);
   }
   return blocks_.front();
 }
@@ -143,24 +156,41 @@ void TraceAssembly::merge_reports() {
 
 /// One pool for all blocks, ids in the order of first appearance in the file.
 void TraceAssembly::join_strings(unsigned threads) {
-  string_ids_.resize(blocks_.size());
-  if (blocks_.size() == 1) {
-    storage_->strings = std::move(blocks_.front().strings);
+  if (strings_.size() == 1) {
+    storage_->strings = std::move(strings_.front().pool);
     return;
   }
-  for (std::size_t number = 0; number < blocks_.size(); ++number) {
-    const StringPool strings = std::exchange(blocks_[number].strings, {});
-    string_ids_[number].resize(strings.size());
-    for (std::uint32_t id = 0; id < strings.size(); ++id) {
-      string_ids_[number][id] = storage_->strings.intern(strings.view(id));
+  struct Appearance {
+    NodeIndex row;
+    std::uint32_t id;
+    RowStrings* strings;
+  };
+  std::vector<Appearance> appearances;
+  for (RowStrings& strings : strings_) {
+    strings_ids_[&strings].resize(strings.pool.size());
+    for (std::uint32_t id = 0; id < strings.pool.size(); ++id) {
+      appearances.push_back({strings.first_rows[id], id, &strings});
     }
+  }
+  std::sort(appearances.begin(), appearances.end(), [](const Appearance& a, const Appearance& b) {
+    return std::pair(a.row, a.id) < std::pair(b.row, b.id);  // a row's strings are all of one pool
+  });
+  for (const Appearance& first : appearances) {
+    strings_ids_[first.strings][first.id] = storage_->strings.intern(first.strings->pool.view(first.id));
   }
   parallel_for(blocks_.size(), threads, [&](std::size_t number) {
     const RowBlock& block = blocks_[number];
+    const auto& ids = *new_ids(block);
     for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
-      storage_->name_ids[row] = string_ids_[number][storage_->name_ids[row]];
+      storage_->name_ids[row] = ids[storage_->name_ids[row]];
     }
   });
+}
+
+/// The trace's ids of a block's strings; null if they are the same.
+const std::vector<std::uint32_t>* TraceAssembly::new_ids(const RowBlock& block) const {
+  const auto found = strings_ids_.find(block.strings_);
+  return found != strings_ids_.end() ? &found->second : nullptr;
 }
 
 /// Record 0 is the metadata. Holds until drop_duplicates() moves the rows.
@@ -216,7 +246,7 @@ void TraceAssembly::build_index(OnError on_error) {
 /// Makes one block of all. For what is too rare to be done block by block.
 void TraceAssembly::collapse() {
   std::vector<AttributePart> parts;
-  RowBlock whole(*storage_, 0);
+  RowBlock whole(*storage_, strings_.front(), 0, storage_->ids.size());
   for (std::size_t number = 0; number < blocks_.size(); ++number) {
     RowBlock& block = blocks_[number];
     for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
@@ -227,14 +257,13 @@ void TraceAssembly::collapse() {
                                  block.data_parent_ids.end());
     whole.ctrl_parent_ids.insert(whole.ctrl_parent_ids.end(), block.ctrl_parent_ids.begin(),
                                  block.ctrl_parent_ids.end());
-    parts.push_back({static_cast<NodeIndex>(block.first_row_), &block.attributes,
-                     blocks_.size() == 1 ? nullptr : &string_ids_[number]});
+    parts.push_back({static_cast<NodeIndex>(block.first_row_), &block.attributes, new_ids(block)});
     whole.rows_ += block.rows_;
   }
   whole.attributes = joined(parts, 1);
   blocks_.clear();
   blocks_.push_back(std::move(whole));
-  string_ids_.assign(1, {});
+  strings_ids_.clear();
 }
 
 void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates) {
@@ -301,7 +330,12 @@ void TraceAssembly::throw_missing_parents() const {
 bool TraceAssembly::resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids,
                                   const Column<std::uint64_t>& offsets, NodeIndex* parents, OnError on_error) {
   TraceStorage& to = *storage_;
-  bool complete = true;
+  if (to.index.find_all(parent_ids, parents) == parent_ids.size()) {
+    return true;
+  }
+  if (on_error == OnError::strict) {
+    return false;
+  }
   std::size_t i = 0;
   for (std::size_t row = block.first_row_; row < block.first_row_ + block.rows_; ++row) {
     for (; i < offsets[row + 1]; ++i) {
@@ -309,10 +343,6 @@ bool TraceAssembly::resolve_block(RowBlock& block, const std::vector<NodeId>& pa
       parents[i] = parent.value_or(missing);
       if (parent) {
         continue;
-      }
-      complete = false;
-      if (on_error == OnError::strict) {
-        return false;
       }
       block.report.add({ProblemKind::missing_parent,
                         "node " + std::to_string(to.ids[row]) + " depends on missing node " +
@@ -323,7 +353,7 @@ bool TraceAssembly::resolve_block(RowBlock& block, const std::vector<NodeId>& pa
       }
     }
   }
-  return complete;
+  return false;
 }
 
 bool TraceAssembly::resolve_kind(const DependencyColumns& kind, OnError on_error, unsigned threads) {
@@ -383,8 +413,8 @@ TracePtr TraceAssembly::finish(OnError on_error, unsigned threads) {
   resolve(on_error, threads);
   std::vector<AttributePart> parts;
   for (std::size_t number = 0; number < blocks_.size(); ++number) {
-    parts.push_back({static_cast<NodeIndex>(blocks_[number].first_row_), &blocks_[number].attributes,
-                     blocks_.size() == 1 ? nullptr : &string_ids_[number]});
+    parts.push_back(
+        {static_cast<NodeIndex>(blocks_[number].first_row_), &blocks_[number].attributes, new_ids(blocks_[number])});
   }
   to.attributes = joined(parts, threads);
   to.attributes.shrink_to_fit();

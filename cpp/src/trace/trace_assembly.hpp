@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,13 +24,19 @@ class TraceAssembly {
 
   TraceStorage& storage() noexcept { return *storage_; }
 
-  /// Makes room for `rows` rows in blocks of `block_rows` each, the last one less. Once, instead of grow().
-  void split(std::size_t rows, std::size_t block_rows);
-  std::size_t block_count() const noexcept { return blocks_.size(); }
-  RowBlock& block(std::size_t number) noexcept { return blocks_[number]; }
+  // An assembly is filled in one of three ways.
+
+  /// Whether blocks with `rows` more rows can be taken without make_room().
+  bool has_room(std::size_t rows) const noexcept;
+  /// For `rows` rows beyond those taken. No block may be filled meanwhile.
+  void make_room(std::size_t rows);
+  /// The next `rows` rows. Threads may fill blocks taken before meanwhile; a block need not be filled to its end.
+  RowBlock& take_block(std::size_t rows);
+  /// A block is filled: the next may go on with its strings. Not at the same time as take_block().
+  void close_block(const RowBlock& block);
 
   /// Adds a block after the last one, for up to about `most_rows` rows, which one thread fills before it asks for the
-  /// next. Instead of split(), where the number of rows is not known. Blocks given before may move.
+  /// next. Where the number of rows is not known.
   RowBlock& add_block(std::size_t most_rows);
 
   /// The one block of an assembly whose rows come one by one.
@@ -46,6 +54,7 @@ class TraceAssembly {
   void close_gaps();
   void merge_reports();
   void join_strings(unsigned threads);
+  const std::vector<std::uint32_t>* new_ids(const RowBlock& block) const;
   void build_index(OnError on_error);
   void collapse();
   void drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates);
@@ -67,8 +76,12 @@ class TraceAssembly {
   std::string describe_record(NodeIndex row) const;
 
   std::unique_ptr<TraceStorage> storage_;
-  std::vector<RowBlock> blocks_;
-  std::vector<std::vector<std::uint32_t>> string_ids_;  ///< of each block's strings in the storage
+  std::deque<RowBlock> blocks_;     ///< stay where they are while others are added
+  std::size_t rows_given_ = 0;      ///< rows of all blocks taken
+  std::deque<RowStrings> strings_;  ///< one for each block that is filled at the same time
+  std::vector<RowStrings*> idle_strings_;
+  std::map<const RowStrings*, std::vector<std::uint32_t>>
+      strings_ids_;  ///< in the storage; none where they are the same
 };
 
 }  // namespace chakra::detail

@@ -95,7 +95,7 @@ struct TraceStorage {
   /// Made on first use, one for each DependencyKind.
   struct Children {
     std::once_flag once;
-    std::vector<std::uint64_t> offsets;
+    Column<std::uint64_t> offsets;
     Column<NodeIndex> rows;
     std::atomic<std::size_t> memory_bytes{0};
   };
@@ -105,8 +105,8 @@ struct TraceStorage {
   /// Made on first use; empty where rows are in that order.
   struct OrderOfIds {
     std::once_flag once;
-    std::vector<NodeIndex> row_of_rank;
-    std::vector<std::uint32_t> rank_of_row;
+    Column<NodeIndex> row_of_rank;
+    Column<std::uint32_t> rank_of_row;
     std::atomic<std::size_t> memory_bytes{0};
   };
   mutable OrderOfIds order_of_ids;

@@ -446,17 +446,18 @@ struct ExactTimes {
 
 /// Puts an attribute into its column; of several with one name the first that has a value stays.
 const char* take_known(const RawAttribute& attribute, std::string_view message, DecodedNode& node, ExactTimes& times) {
-  const Known target = known(attribute.name);
-  switch (target.what) {
-    case KnownAttribute::integer: {
-      const std::uint32_t bit = std::uint32_t{1} << target.integer;
-      if ((node.integers_present & bit) != 0) {
-        return nullptr;
-      }
-      const char* problem = integer_value(attribute, node.integers[target.integer]);
-      node.integers_present |= problem == nullptr ? bit : 0;
-      return problem;
+  const KnownAttribute target = known(attribute.name);
+  if (is_integer_column(target)) {
+    const auto column = static_cast<std::size_t>(target);
+    const std::uint32_t bit = std::uint32_t{1} << column;
+    if ((node.integers_present & bit) != 0) {
+      return nullptr;
     }
+    const char* problem = integer_value(attribute, node.integers[column]);
+    node.integers_present |= problem == nullptr ? bit : 0;
+    return problem;
+  }
+  switch (target) {
     case KnownAttribute::is_cpu_op: {
       std::int64_t value = 0;
       const char* problem = integer_value(attribute, value);
@@ -491,7 +492,7 @@ const char* take_known(const RawAttribute& attribute, std::string_view message, 
     }
     case KnownAttribute::start_ns:
     case KnownAttribute::duration_ns: {
-      auto& time = target.what == KnownAttribute::start_ns ? times.start : times.duration;
+      auto& time = target == KnownAttribute::start_ns ? times.start : times.duration;
       std::uint64_t value = 0;
       const char* problem = time_value(attribute, value);
       if (problem == nullptr && !time) {
@@ -499,10 +500,9 @@ const char* take_known(const RawAttribute& attribute, std::string_view message, 
       }
       return problem;
     }
-    case KnownAttribute::other:
-      break;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 void take_attribute(std::string_view message, std::string_view whole, DecodedNode& node, ExactTimes& times) {

@@ -14,6 +14,7 @@
 
 #include "chakra_core/attribute.hpp"
 #include "chakra_core/trace.hpp"
+#include "wire/attribute_heads.hpp"
 
 /// Protobuf bytes to values. Together with encode.cpp the only place that sees protozero.
 ///
@@ -56,6 +57,7 @@ struct DecodedNode {
   std::vector<NodeId> data_deps;            ///< cleared and filled, so that capacity is kept
   std::vector<NodeId> ctrl_deps;
   std::vector<AttributeProblem> problems;
+  AttributeHeads heads;  ///< what earlier messages taught; no part of the node
 };
 
 /// Empties `node` and keeps the capacity of its lists.

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "wire/decode_usual.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
+#include <type_traits>
 
+#include "wire/attribute_heads.hpp"
 #include "wire/known_attribute.hpp"
+#include "wire/little_endian.hpp"
 #include "wire/schema.hpp"
 #include "wire/utf8.hpp"
 
@@ -16,191 +22,188 @@ constexpr unsigned char key(schema::Node field, unsigned wire_type) noexcept {
   return static_cast<unsigned char>(static_cast<std::uint32_t>(field) << 3 | wire_type);
 }
 constexpr unsigned varint_type = 0;
-constexpr unsigned fixed64_type = 1;
 constexpr unsigned length_type = 2;
-constexpr unsigned fixed32_type = 5;
-constexpr unsigned char attribute_name_key = 1U << 3 | length_type;
 
-/// A position in bytes that never passes their end. Functions return false where the bytes end too soon.
-struct Position {
-  const char* at;
-  const char* end;
+// Positions are plain pointers that functions take and give back, null for "not as usual": this is the innermost loop
+// of loading, and in this form it stays in registers. Nothing reads at or beyond `end`.
 
-  bool more() const noexcept { return at != end; }
-  std::size_t left() const noexcept { return static_cast<std::size_t>(end - at); }
-  unsigned char byte() noexcept { return static_cast<unsigned char>(*at++); }
+constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
 
-  bool varint(std::uint64_t& value) noexcept {
-    if (!more()) {
-      return false;
-    }
-    std::uint64_t bits = byte();
-    if (bits < 0x80) {
+/// Puts the low seven bits of eight bytes next to each other.
+constexpr std::uint64_t join_sevens(std::uint64_t bytes) noexcept {
+  bytes = (bytes & 0x7F007F007F007F00ULL) >> 1 | (bytes & 0x007F007F007F007FULL);
+  bytes = (bytes & 0x3FFF00003FFF0000ULL) >> 2 | (bytes & 0x00003FFF00003FFFULL);
+  return (bytes & 0x0FFFFFFF00000000ULL) >> 4 | (bytes & 0x000000000FFFFFFFULL);
+}
+
+const char* varint_by_bytes(const char* at, const char* end, std::uint64_t& value) noexcept {
+  std::uint64_t bits = 0;
+  constexpr unsigned longest = 70;  // ten bytes of seven bits
+  for (unsigned shift = 0; shift < longest && at != end; shift += 7) {
+    const auto next = static_cast<unsigned char>(*at++);
+    bits |= std::uint64_t{next & 0x7FU} << (shift & 63);
+    if (next < 0x80) {
       value = bits;
-      return true;
+      // What does not fit into 64 bits is for the careful decoder.
+      return shift < 63 || next <= 1 ? at : nullptr;
     }
-    bits &= 0x7F;
-    constexpr unsigned longest = 70;  // ten bytes of seven bits
-    for (unsigned shift = 7; shift < longest && more(); shift += 7) {
-      const std::uint64_t next = byte();
-      bits |= (next & 0x7F) << (shift & 63);
-      if (next < 0x80) {
-        value = bits;
-        // What does not fit into 64 bits is for the careful decoder.
-        return shift < 63 || next <= 1;
-      }
-    }
-    return false;
   }
-
-  bool skip(std::uint64_t size) noexcept {
-    if (size > left()) {
-      return false;
-    }
-    at += size;
-    return true;
-  }
-
-  bool bytes(std::string_view& value) noexcept {
-    std::uint64_t size = 0;
-    const bool fits = varint(size) && size <= left();
-    if (fits) {
-      value = {at, static_cast<std::size_t>(size)};
-      at += size;
-    }
-    return fits;
-  }
-};
-
-/// Name and value of an attribute; `kind` is none where it has no value.
-struct UsualAttribute {
-  std::string_view name;
-  AttributeKind kind = AttributeKind::none;
-  std::uint64_t number = 0;
-  std::string_view bytes;
-};
-
-unsigned usual_wire_type(AttributeKind kind) noexcept {
-  switch (kind) {
-    case AttributeKind::double_value:
-    case AttributeKind::fixed64_value:
-    case AttributeKind::sfixed64_value:
-      return fixed64_type;
-    case AttributeKind::float_value:
-    case AttributeKind::fixed32_value:
-    case AttributeKind::sfixed32_value:
-      return fixed32_type;
-    case AttributeKind::int32_value:
-    case AttributeKind::int64_value:
-    case AttributeKind::uint32_value:
-    case AttributeKind::uint64_value:
-    case AttributeKind::sint32_value:
-    case AttributeKind::sint64_value:
-    case AttributeKind::bool_value:
-      return varint_type;
-    default:
-      return length_type;
-  }
+  return nullptr;
 }
 
-bool read_attribute(Position in, UsualAttribute& attribute) noexcept {
-  if (!in.more() || in.byte() != attribute_name_key || !in.bytes(attribute.name)) {
-    return false;
+/// Without a branch for each byte: the lengths of numbers come in an order that the processor cannot foresee.
+inline const char* varint(const char* at, const char* end, std::uint64_t& value) noexcept {
+  if (end - at < 8) {
+    return varint_by_bytes(at, end, value);
   }
-  if (!in.more()) {
-    return true;
+  const std::uint64_t word = load_little_endian(at);
+  const std::uint64_t last = ~word & high_bits;
+  if (last == 0) {
+    return varint_by_bytes(at, end, value);
   }
-  std::uint64_t value_key = 0;
-  if (!in.varint(value_key)) {
-    return false;
-  }
-  const std::uint64_t number = value_key >> 3;
-  if (number < static_cast<std::uint64_t>(AttributeKind::double_value) ||
-      number > static_cast<std::uint64_t>(AttributeKind::bytes_list)) {
-    return false;
-  }
-  attribute.kind = static_cast<AttributeKind>(number);
-  const unsigned wire_type = value_key & 7;
-  if (wire_type != usual_wire_type(attribute.kind)) {
-    return false;
-  }
-  const bool whole = wire_type == varint_type    ? in.varint(attribute.number)
-                     : wire_type == length_type  ? in.bytes(attribute.bytes)
-                     : wire_type == fixed64_type ? in.skip(8)
-                                                 : in.skip(4);
-  return whole && !in.more();
+  value = join_sevens(word & (last ^ (last - 1)));
+  return at + (std::countr_zero(last) + 1) / 8;
 }
 
-/// The value as a non-negative int64 or a signed one, from the arms that writers use for integers.
-bool integer_value(const UsualAttribute& attribute, std::int64_t& value) noexcept {
-  switch (attribute.kind) {
-    case AttributeKind::int32_value:
-      value = static_cast<std::int32_t>(static_cast<std::uint32_t>(attribute.number));
-      return true;
-    case AttributeKind::int64_value:
-      value = static_cast<std::int64_t>(attribute.number);
-      return true;
-    case AttributeKind::uint32_value:
-      value = static_cast<std::uint32_t>(attribute.number);
-      return true;
-    case AttributeKind::uint64_value:
-      value = static_cast<std::int64_t>(attribute.number);
-      return value >= 0;
-    case AttributeKind::bool_value:
-      value = attribute.number != 0 ? 1 : 0;
-      return true;
-    default:
-      return false;
+/// The length of something and then its bytes, which begin at the position given back; null if they would pass `end`.
+inline const char* length(const char* at, const char* end, std::size_t& size) noexcept {
+  if (at != end && static_cast<unsigned char>(*at) < 0x80) {
+    size = static_cast<unsigned char>(*at++);
+  } else {
+    std::uint64_t wide = 0;
+    at = varint_by_bytes(at, end, wide);
+    size = wide;
   }
+  return at != nullptr && size <= static_cast<std::size_t>(end - at) ? at : nullptr;
 }
 
-/// Times that the node's own fields or attributes give.
-struct Times {
+inline const char* bytes(const char* at, const char* end, std::string_view& value) noexcept {
+  std::size_t size = 0;
+  at = length(at, end, size);
+  if (at == nullptr) {
+    return nullptr;
+  }
+  value = {at, size};
+  return at + size;
+}
+
+/// The bytes from `at` to `end`, at most eight, as one word. Eight bytes before `end` must be readable.
+inline std::uint64_t last_bytes(const char* at, const char* end) noexcept {
+  return load_little_endian(end - 8) >> (8 * (8 - (end - at)));
+}
+
+/// By the size of a varint: the bits which say that more bytes follow.
+constexpr std::array<std::uint64_t, 9> continuation_bits = [] {
+  std::array<std::uint64_t, 9> bits{};
+  for (std::size_t size = 1; size < bits.size(); ++size) {
+    bits[size] = high_bits & low_bytes(size - 1);
+  }
+  return bits;
+}();
+
+/// Whether the bytes from `at` to `end` are one varint. Eight bytes before `end` must be readable.
+inline bool is_whole_varint(const char* at, const char* end) noexcept {
+  const auto size = static_cast<std::size_t>(end - at);
+  if (size - 1 < 8) {
+    return (last_bytes(at, end) & high_bits) == continuation_bits[size];
+  }
+  constexpr std::size_t longest = 10;  // negative numbers
+  if (size == longest) {
+    return (load_little_endian(at) & high_bits) == high_bits && static_cast<unsigned char>(at[8]) >= 0x80 &&
+           static_cast<unsigned char>(at[9]) <= 1;
+  }
+  std::uint64_t value = 0;
+  return varint_by_bytes(at, end, value) == end;
+}
+
+inline bool whole_varint(const char* at, const char* end, std::uint64_t& value) noexcept {
+  const auto size = static_cast<std::size_t>(end - at);
+  if (size - 1 < 8) {
+    const std::uint64_t word = last_bytes(at, end);
+    value = join_sevens(word);
+    return (word & high_bits) == continuation_bits[size];
+  }
+  return varint_by_bytes(at, end, value) == end;
+}
+
+/// What a record says in integers, before it is known which of its times win.
+struct Integers {
   std::uint64_t start_micros = 0;
   std::uint64_t duration_micros = 0;
-  std::int64_t start_ns = -1;  ///< negative: no such attribute
-  std::int64_t duration_ns = -1;
+  std::uint32_t present = 0;  ///< bit i: attributes[i] is there, i as in KnownAttribute
+  std::array<std::int64_t, known_integer_count> attributes;
+
+  static constexpr std::uint32_t bit(KnownAttribute attribute) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(attribute);
+  }
+  bool has(KnownAttribute attribute) const noexcept { return (present & bit(attribute)) != 0; }
+  /// False for an attribute that was there already.
+  bool take(KnownAttribute attribute, std::int64_t value) noexcept {
+    const bool is_first = !has(attribute);
+    present |= bit(attribute);
+    attributes[static_cast<std::size_t>(attribute)] = value;
+    return is_first;
+  }
+  std::int64_t operator[](KnownAttribute attribute) const noexcept {
+    return attributes[static_cast<std::size_t>(attribute)];
+  }
 };
 
-bool take_attribute(const UsualAttribute& attribute, DecodedNode& node, Times& times) noexcept {
-  const Known target = known(attribute.name);
-  if (target.what == KnownAttribute::other || attribute.kind == AttributeKind::none) {
-    return true;
-  }
-  if (target.what == KnownAttribute::pg_name) {
-    if (node.pg_name || attribute.kind != AttributeKind::string_value || !is_utf8(attribute.bytes)) {
-      return false;
-    }
-    node.pg_name = attribute.bytes;
-    return true;
-  }
-  std::int64_t value = 0;
-  if (target.what == KnownAttribute::involved_dim || !integer_value(attribute, value)) {
+bool take_text(const char* at, const char* end, DecodedNode& node) noexcept {
+  std::string_view name;
+  if (node.pg_name || bytes(at, end, name) != end || !is_utf8(name)) {
     return false;
   }
-  if (target.what == KnownAttribute::integer) {
-    const std::uint32_t bit = std::uint32_t{1} << target.integer;
-    const bool is_first = (node.integers_present & bit) == 0;
-    node.integers_present |= bit;
-    node.integers[target.integer] = value;
-    return is_first;
+  node.pg_name = name;
+  return true;
+}
+
+/// An AttributeProto: its name, then its value.
+inline bool take_attribute(const char* at, const char* end, const char* record_end, DecodedNode& node,
+                           Integers& integers) noexcept {
+  const AttributeHead* const head = node.heads.find(at, end, record_end);
+  if (head == nullptr) {
+    return false;
   }
-  if (target.what == KnownAttribute::is_cpu_op) {
-    const bool is_first = !node.is_cpu_op.has_value();
-    node.is_cpu_op = value != 0;
-    return is_first;
+  at += head->size;
+  std::uint64_t number = 0;
+  std::string_view text;
+  switch (head->action) {
+    case AttributeAction::check_varint:
+      return is_whole_varint(at, end);
+    case AttributeAction::check_bytes:
+      return bytes(at, end, text) == end;
+    case AttributeAction::check_fixed64:
+      return end - at == 8;
+    case AttributeAction::check_fixed32:
+      return end - at == 4;
+    case AttributeAction::take_int64:
+      return whole_varint(at, end, number) && integers.take(head->target, static_cast<std::int64_t>(number));
+    case AttributeAction::take_uint64:
+      return whole_varint(at, end, number) && static_cast<std::int64_t>(number) >= 0 &&
+             integers.take(head->target, static_cast<std::int64_t>(number));
+    case AttributeAction::take_bool:
+      return whole_varint(at, end, number) && integers.take(head->target, number != 0 ? 1 : 0);
+    case AttributeAction::take_int32:
+      return whole_varint(at, end, number) &&
+             integers.take(head->target, static_cast<std::int32_t>(static_cast<std::uint32_t>(number)));
+    case AttributeAction::take_uint32:
+      return whole_varint(at, end, number) && integers.take(head->target, static_cast<std::uint32_t>(number));
+    case AttributeAction::take_text:
+      return take_text(at, end, node);
+    case AttributeAction::leave:
+      break;
   }
-  std::int64_t& time = target.what == KnownAttribute::start_ns ? times.start_ns : times.duration_ns;
-  const bool is_first = time < 0;
-  time = value;
-  return is_first && value >= 0;
+  return false;
 }
 
 bool take_dependencies(std::string_view packed, std::vector<NodeId>& deps) {
-  Position in{packed.data(), packed.data() + packed.size()};
+  const char* at = packed.data();
+  const char* const end = at + packed.size();
   std::uint64_t id = 0;
-  while (in.more()) {
-    if (!in.varint(id)) {
+  while (at != end) {
+    at = varint(at, end, id);
+    if (at == nullptr) {
       return false;
     }
     deps.push_back(id);
@@ -208,65 +211,128 @@ bool take_dependencies(std::string_view packed, std::vector<NodeId>& deps) {
   return true;
 }
 
-bool exact_time(std::int64_t exact, std::uint64_t micros, std::uint64_t& time) noexcept {
-  time = exact >= 0 ? static_cast<std::uint64_t>(exact) : micros * 1000;
-  return exact >= 0 || micros <= std::numeric_limits<std::uint64_t>::max() / 1000;
+/// In ns: the attribute where it is there, otherwise the field. False for what is negative or too large.
+bool exact_time(const Integers& integers, KnownAttribute exact, std::uint64_t micros, std::uint64_t& time) noexcept {
+  if (integers.has(exact)) {
+    time = static_cast<std::uint64_t>(integers[exact]);
+    return integers[exact] >= 0;
+  }
+  time = micros * 1000;
+  return micros <= std::numeric_limits<std::uint64_t>::max() / 1000;
 }
 
-bool take_field(unsigned char field, Position& in, DecodedNode& node, Times& times) {
-  std::string_view bytes;
-  std::uint64_t number = 0;
-  switch (field) {
-    case key(schema::Node::attr, length_type): {
-      UsualAttribute attribute;
-      return in.bytes(bytes) && read_attribute({bytes.data(), bytes.data() + bytes.size()}, attribute) &&
-             take_attribute(attribute, node, times);
-    }
-    case key(schema::Node::id, varint_type):
-      return in.varint(node.id);
-    case key(schema::Node::name, length_type):
-      return in.bytes(node.name) && is_utf8(node.name);
-    case key(schema::Node::type, varint_type):
-      if (!in.varint(number)) {
-        return false;
-      }
-      node.type = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
-      return true;
-    case key(schema::Node::ctrl_deps, varint_type):
-    case key(schema::Node::data_deps, varint_type): {
-      const bool is_number = in.varint(number);
-      (field == key(schema::Node::ctrl_deps, varint_type) ? node.ctrl_deps : node.data_deps).push_back(number);
-      return is_number;
-    }
-    case key(schema::Node::ctrl_deps, length_type):
-      return in.bytes(bytes) && take_dependencies(bytes, node.ctrl_deps);
-    case key(schema::Node::data_deps, length_type):
-      return in.bytes(bytes) && take_dependencies(bytes, node.data_deps);
-    case key(schema::Node::start_time_micros, varint_type):
-      return in.varint(times.start_micros);
-    case key(schema::Node::duration_micros, varint_type):
-      return in.varint(times.duration_micros);
-    case key(schema::Node::inputs, length_type):
-    case key(schema::Node::outputs, length_type):
-      return in.bytes(bytes);
-    default:
-      return false;
+bool finish(const Integers& integers, DecodedNode& node) noexcept {
+  constexpr std::uint32_t columns = (std::uint32_t{1} << integer_attribute_count) - 1;
+  node.integers_present = integers.present & columns;
+  std::copy_n(integers.attributes.begin(), integer_attribute_count, node.integers.begin());
+  if (integers.has(KnownAttribute::is_cpu_op)) {
+    node.is_cpu_op = integers[KnownAttribute::is_cpu_op] != 0;
   }
+  return exact_time(integers, KnownAttribute::start_ns, integers.start_micros, node.start_ns) &&
+         exact_time(integers, KnownAttribute::duration_ns, integers.duration_micros, node.duration_ns);
+}
+
+/// Reads what follows a field's key; null if it is not as usual.
+template <unsigned char field>
+inline const char* take_field(const char* at, const char* end, DecodedNode& node, Integers& integers) {
+  std::string_view text;
+  std::uint64_t number = 0;
+  if constexpr (field == key(schema::Node::id, varint_type)) {
+    return varint(at, end, node.id);
+  } else if constexpr (field == key(schema::Node::name, length_type)) {
+    at = bytes(at, end, node.name);
+    return at != nullptr && is_utf8(node.name) ? at : nullptr;
+  } else if constexpr (field == key(schema::Node::type, varint_type)) {
+    at = varint(at, end, number);
+    node.type = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
+    return at;
+  } else if constexpr (field == key(schema::Node::ctrl_deps, varint_type) ||
+                       field == key(schema::Node::data_deps, varint_type)) {
+    at = varint(at, end, number);
+    (field == key(schema::Node::ctrl_deps, varint_type) ? node.ctrl_deps : node.data_deps).push_back(number);
+    return at;
+  } else if constexpr (field == key(schema::Node::ctrl_deps, length_type)) {
+    at = bytes(at, end, text);
+    return at != nullptr && take_dependencies(text, node.ctrl_deps) ? at : nullptr;
+  } else if constexpr (field == key(schema::Node::data_deps, length_type)) {
+    at = bytes(at, end, text);
+    return at != nullptr && take_dependencies(text, node.data_deps) ? at : nullptr;
+  } else if constexpr (field == key(schema::Node::start_time_micros, varint_type)) {
+    return varint(at, end, integers.start_micros);
+  } else if constexpr (field == key(schema::Node::duration_micros, varint_type)) {
+    return varint(at, end, integers.duration_micros);
+  } else {
+    static_assert(field == key(schema::Node::inputs, length_type) || field == key(schema::Node::outputs, length_type));
+    return bytes(at, end, text);
+  }
+}
+
+/// Fields in the order of their numbers, each at most once: as serialisers write them.
+template <unsigned char... fields>
+inline const char* take_in_order(const char* at, const char* end, DecodedNode& node, Integers& integers) {
+  const auto take = [&]<unsigned char field>(std::integral_constant<unsigned char, field>) {
+    if (at != end && static_cast<unsigned char>(*at) == field) {
+      at = take_field<field>(at + 1, end, node, integers);
+    }
+    return at != nullptr;
+  };
+  return (take(std::integral_constant<unsigned char, fields>{}) && ...) ? at : nullptr;
+}
+
+/// Any one field of those given.
+template <unsigned char... fields>
+inline const char* take_one_of(const char* at, const char* end, DecodedNode& node, Integers& integers) {
+  const auto found = static_cast<unsigned char>(*at++);
+  const char* after = nullptr;
+  (void)((found == fields && (after = take_field<fields>(at, end, node, integers), true)) || ...);
+  return after;
+}
+
+constexpr unsigned char attribute_key = key(schema::Node::attr, length_type);
+
+const char* take_fields(const char* at, const char* end, DecodedNode& node, Integers& integers) {
+  return take_in_order<key(schema::Node::id, varint_type), key(schema::Node::name, length_type),
+                       key(schema::Node::type, varint_type), key(schema::Node::ctrl_deps, length_type),
+                       key(schema::Node::data_deps, length_type), key(schema::Node::start_time_micros, varint_type),
+                       key(schema::Node::duration_micros, varint_type), key(schema::Node::inputs, length_type),
+                       key(schema::Node::outputs, length_type)>(at, end, node, integers);
+}
+
+const char* take_field_out_of_order(const char* at, const char* end, DecodedNode& node, Integers& integers) {
+  return take_one_of<key(schema::Node::id, varint_type), key(schema::Node::name, length_type),
+                     key(schema::Node::type, varint_type), key(schema::Node::ctrl_deps, length_type),
+                     key(schema::Node::ctrl_deps, varint_type), key(schema::Node::data_deps, length_type),
+                     key(schema::Node::data_deps, varint_type), key(schema::Node::start_time_micros, varint_type),
+                     key(schema::Node::duration_micros, varint_type), key(schema::Node::inputs, length_type),
+                     key(schema::Node::outputs, length_type)>(at, end, node, integers);
 }
 
 }  // namespace
 
 bool decode_usual(std::string_view message, DecodedNode& node) {
   clear(node);
-  Times times;
-  Position in{message.data(), message.data() + message.size()};
-  while (in.more()) {
-    if (!take_field(in.byte(), in, node, times)) {
+  Integers integers;
+  // The value of an attribute is read as the eight bytes that end with it.
+  constexpr std::ptrdiff_t readable_before = 8;
+  const char* const begin = message.data();
+  const char* const end = begin + message.size();
+  const char* at = take_fields(begin, end, node, integers);
+  while (at != end) {
+    if (at == nullptr) {
       return false;
     }
+    if (static_cast<unsigned char>(*at) != attribute_key) {
+      at = take_field_out_of_order(at, end, node, integers);
+      continue;
+    }
+    std::size_t size = 0;
+    at = length(at + 1, end, size);
+    if (at == nullptr || at + size - begin < readable_before || !take_attribute(at, at + size, end, node, integers)) {
+      return false;
+    }
+    at += size;
   }
-  return exact_time(times.start_ns, times.start_micros, node.start_ns) &&
-         exact_time(times.duration_ns, times.duration_micros, node.duration_ns);
+  return finish(integers, node);
 }
 
 }  // namespace chakra::wire

@@ -120,7 +120,7 @@ TEST(SortRows, AgreesWithAStableSort) {
   std::mt19937_64 random(33);
   for (const unsigned bits : {1U, 8U, 11U, 12U, 40U, 64U}) {
     std::vector<std::uint64_t> keys(3000);
-    std::vector<NodeIndex> rows(keys.size());
+    detail::Column<NodeIndex> rows(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) {
       keys[i] = (random() >> (64 - bits)) << (bits == 12 ? 50 : 0);
       rows[i] = static_cast<NodeIndex>(i);

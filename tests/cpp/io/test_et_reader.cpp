@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -60,6 +61,39 @@ TEST(EtReader, RowsAreInFileOrderWithTheirOffsets) {
   EXPECT_EQ(trace->record_offset(0), metadata.size() + 1);
   EXPECT_EQ(trace->record_offset(1), metadata.size() + 4);
   EXPECT_EQ(trace->record_offset(2), metadata.size() + 5);
+}
+
+/// Small nodes first and large ones later, or the other way round: the reader's guess how many there will be is wrong.
+TEST(EtReader, TheNumberOfThreadsDoesNotShow) {
+  for (const bool small_first : {true, false}) {
+    std::string file = metadata;
+    constexpr NodeId nodes = 60'000;
+    for (NodeId id = 0; id < nodes; ++id) {
+      const bool is_small = (id < nodes / 2) == small_first;
+      const std::string name = "op " + std::to_string(id % 3000 + (id > nodes / 2 ? 1000 : 0));
+      file += node(id, bytes_field(2, is_small ? name : name + std::string(200, 'x')) +
+                           (id > 0 ? number_field(5, id * 7 % id) : ""));
+    }
+    const auto load_on = [&](unsigned threads) {
+      return load_bytes(std::as_bytes(std::span(file)), "<test>", {.threads = threads});
+    };
+    const TracePtr expected = load_on(1);
+    ASSERT_EQ(expected->size(), nodes);
+    for (const unsigned threads : {2U, 5U}) {
+      const TracePtr trace = load_on(threads);
+      ASSERT_EQ(trace->size(), nodes);
+      ASSERT_EQ(trace->string_count(), expected->string_count());
+      for (std::uint32_t id = 0; id < trace->string_count(); ++id) {
+        ASSERT_EQ(trace->string(id), expected->string(id)) << "in the order of first appearance";
+      }
+      for (NodeIndex row = 0; row < nodes; ++row) {
+        ASSERT_EQ(trace->ids()[row], expected->ids()[row]);
+        ASSERT_EQ(trace->name_ids()[row], expected->name_ids()[row]);
+        ASSERT_EQ(trace->record(row), expected->record(row));
+      }
+      EXPECT_TRUE(std::ranges::equal(trace->data_deps().indices, expected->data_deps().indices));
+    }
+  }
 }
 
 TEST(EtReader, EmptyInputIsNoTrace) {
