@@ -101,9 +101,14 @@ auto with_batch(PyFeeder& self, std::size_t size, Work&& work) {
   return size <= short_batch ? self.with_reading(work) : self.with_long(work);
 }
 
-std::vector<NodeId> ids_of(const Feeder& feeder, const std::vector<NodeIndex>& rows) {
+std::vector<NodeId> ids_of(const PyFeeder& self, const Feeder& feeder, const std::vector<NodeIndex>& rows) {
   std::vector<NodeId> ids(rows.size());
-  std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return feeder.id(row); });
+  if (self.trace()) {
+    const auto all = self.trace()->ids();
+    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return all[row]; });
+  } else {
+    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return feeder.id(row); });
+  }
   return ids;
 }
 
@@ -159,20 +164,36 @@ py::array_t<NodeId> pop_batch(PyFeeder& self, std::optional<std::size_t> most, c
       rows.clear();
     }
     feeder.pop_all(rows, most.value_or(Feeder::all));
-    return ids_of(feeder, rows);
+    return ids_of(self, feeder, rows);
   }));
 }
 
-py::array_t<NodeId> drain(PyFeeder& self, std::optional<std::size_t> most) {
+/// Node after node, `most` at most; calls `taken(row)` before each is completed.
+template <class Taken>
+void drain(Feeder& feeder, std::size_t most, Taken&& taken) {
+  for (std::size_t count = 0; count < most; ++count) {
+    if (count > 0 && feeder.ready() == 0) {
+      return;  // an error, if there is one, is for the next call: this one has something to give
+    }
+    const auto row = feeder.pop();
+    if (!row) {
+      return;
+    }
+    taken(*row);
+    feeder.complete(*row);
+  }
+}
+
+py::array_t<NodeId> drain_ids(PyFeeder& self, std::optional<std::size_t> most) {
   return take(self.with_long([&](Feeder& feeder) {
     std::vector<NodeId> ids;
-    while (ids.size() < most.value_or(Feeder::all)) {
-      const auto row = feeder.pop();
-      if (!row) {
-        break;
-      }
-      ids.push_back(feeder.id(*row));
-      feeder.complete(*row);
+    if (feeder.is_stream()) {
+      drain(feeder, most.value_or(Feeder::all), [&](NodeIndex row) { ids.push_back(feeder.id(row)); });
+    } else {
+      // Ids of rows all over a shuffled file are found sooner all together.
+      std::vector<NodeIndex> rows;
+      drain(feeder, most.value_or(Feeder::all), [&](NodeIndex row) { rows.push_back(row); });
+      ids = ids_of(self, feeder, rows);
     }
     return ids;
   }));
@@ -348,8 +369,10 @@ Raises:
            "Marks taken nodes complete: ids as an array, or any sequence of ints. Completes all, or raises and "
            "completes "
            "none.")
-      .def("drain", &drain, "max"_a = py::none(),
-           "Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64).")
+      .def("drain", &drain_ids, "max"_a = py::none(),
+           "Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64). "
+           "Raises as "
+           "pop() when there is no node to begin with.")
       .def(
           "run",
           [](py::object self) {
@@ -381,7 +404,7 @@ Raises:
       .def_property_readonly(
           "ready_ids",
           [](PyFeeder& self) {
-            return take(self.with_long([](Feeder& feeder) { return ids_of(feeder, feeder.ready_nodes()); }));
+            return take(self.with_long([&](Feeder& feeder) { return ids_of(self, feeder, feeder.ready_nodes()); }));
           },
           "Ids of all ready nodes, in issue order (uint64).")
       .def(

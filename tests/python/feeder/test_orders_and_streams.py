@@ -149,6 +149,10 @@ def test_a_stuck_feeder_runs_everything_else_first() -> None:
     assert caught.value.nodes == [1, 3, 2]
     assert feeder.in_flight == 0
     assert feeder.remaining == 4
+    feeder.reset()
+    assert feeder.drain().tolist() == [5]
+    with pytest.raises(cc.DependencyError):
+        feeder.drain()
     assert not cc.Feeder(trace_of([Given(1)])).blocked().is_deadlock
 
 
