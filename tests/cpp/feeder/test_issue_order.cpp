@@ -82,7 +82,7 @@ TEST(IssueOrder, ByComparatorWithTiesById) {
 
 TEST(IssueOrder, WhatBecameReadyComesInOrder) {
   std::vector<GraphNode> nodes = {{.id = 9}};
-  for (const NodeId id : {4, 8, 1, 6}) {
+  for (const NodeId id : std::vector<NodeId>{4, 8, 1, 6}) {
     nodes.push_back({.id = id, .data = {9}, .start_ns = id % 4 * 1000});
   }
   const TracePtr trace = make_trace(nodes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -19,6 +20,8 @@ namespace {
 using namespace chakra::test;
 using By = IssueOrder::By;
 using Ids = std::vector<NodeId>;
+
+constexpr std::array<std::size_t, 3> windows = {1, 2, 1000};
 
 class Stream : public testing::Test {
  protected:
@@ -78,7 +81,7 @@ TEST_F(Stream, OrderIsThatOfTheWholeTrace) {
       for (std::size_t i = 0; i < orders.size(); ++i) {
         Feeder expected(whole, {.order = orders[i]});
         const Ids order = drain(expected);
-        for (const std::size_t window : {1, 2, 1000}) {
+        for (const std::size_t window : windows) {
           Feeder feeder = Feeder::stream(path, {.order = orders[i]}, {.window = window});
           ASSERT_FALSE(feeder.done());
           if (orders[i].by != By::file) {
@@ -101,7 +104,7 @@ TEST_F(Stream, ManyBlocksInEveryFileOrder) {
     const auto path = file(nodes, "trace.et.gz");
     Feeder whole(load(path));
     const Ids order = drain(whole);
-    for (const std::size_t window : {1, 2, 1000}) {
+    for (const std::size_t window : windows) {
       for (const unsigned threads : {1U, 3U}) {
         Feeder feeder = Feeder::stream(path, {}, {.window = window, .threads = threads});
         ASSERT_EQ(drain(feeder), order) << "window " << window;
@@ -116,7 +119,7 @@ TEST_F(Stream, HoldsNoMoreThanTheWindowAndWhatIsOpen) {
     nodes.push_back({.id = id, .data = id == 0 ? Ids{} : Ids{id - 1}});
   }
   const auto path = file(nodes);
-  for (const std::size_t window : {1, 2, 1000}) {
+  for (const std::size_t window : windows) {
     Feeder feeder = Feeder::stream(path, {}, {.window = window});
     EXPECT_EQ(drain(feeder).size(), nodes.size());
     const StreamStatistics statistics = feeder.statistics();
@@ -329,7 +332,7 @@ TEST_F(Stream, DoubledIdsAreAFault) {
   const TracePtr trace = load(path);
   const std::string again = std::string(1, static_cast<char>(trace->record(0).size())) + trace->record(0);
   std::ofstream(path, std::ios::binary | std::ios::app) << again;
-  for (const std::size_t window : {1, 100}) {
+  for (const std::size_t window : {std::size_t{1}, std::size_t{100}}) {
     Feeder feeder = Feeder::stream(path, {.order = {.by = By::file}}, {.window = window});
     EXPECT_THROW(drain(feeder), FormatError);
   }

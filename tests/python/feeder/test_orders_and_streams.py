@@ -248,3 +248,31 @@ def test_threads_share_a_feeder() -> None:
     for thread in threads:
         thread.join()
     assert sorted(node_id for mine in seen for node_id in mine) == list(range(count))
+
+
+@pytest.mark.parametrize("window", [None, 1, 100_000])
+def test_more_than_a_million_nodes_that_all_wait_for_the_first(tmp_path: Path, window: int | None) -> None:
+    count = 1_050_576
+    builder = cc.TraceBuilder()
+    begins = np.r_[0, 0, 2 * np.arange(1, count)]  # each names node 0 twice
+    builder.add_nodes(ids=np.arange(count), data_deps=(begins, np.zeros(2 * (count - 1), dtype=np.int64)))
+    path = tmp_path / "star.et"
+    cc.save(builder.build(), path)
+    before = path.stat()
+    feeder = cc.Feeder(path, window=window)
+    first = feeder.pop()
+    assert first is not None
+    assert first.id == 0
+    assert feeder.pop() is None
+    feeder.complete(first)
+    assert (feeder.drain() == np.arange(1, count)).all()
+    assert feeder.done
+    after = path.stat()
+    assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)  # not opened for writing
+
+
+def test_attributes_that_a_streamed_node_lacks_are_absent(tmp_path: Path) -> None:
+    cc.save(trace_of([Given(1), Given(2, priority=3)]), tmp_path / "t.et")
+    nodes = {node.id: node for node in cc.Feeder(tmp_path / "t.et", window=1).run()}
+    assert "comm_priority" not in nodes[1].attrs
+    assert nodes[2].attrs["comm_priority"] == 3
