@@ -836,7 +836,7 @@ class Feeder:
         """
     def drain(self, max: typing.SupportsInt | typing.SupportsIndex | None = None) -> numpy.typing.NDArray[numpy.uint64]:
         """
-        Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64).
+        Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64). Raises as pop() when there is no node to begin with.
         """
     def node(self, id: typing.SupportsInt | typing.SupportsIndex) -> Node:
         """

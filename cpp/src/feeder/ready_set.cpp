@@ -76,8 +76,14 @@ std::uint32_t ReadySet::lowest_in_tree() const noexcept {
 
 std::uint32_t ReadySet::take_lowest_in_tree() noexcept {
   const std::uint32_t rank = lowest_in_tree();
-  erase_from_tree(rank);
+  std::uint64_t& word = levels_.front()[lowest_];
   --count_;
+  if ((word & (word - 1)) == 0) {
+    erase_from_tree(rank);
+  } else {
+    word &= word - 1;
+    --tree_count_;
+  }
   return rank;
 }
 
