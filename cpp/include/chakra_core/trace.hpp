@@ -142,6 +142,8 @@ class Trace {
 
   Adjacency data_deps() const noexcept;  ///< parents, in the order of the file
   Adjacency ctrl_deps() const noexcept;  ///< parents, in the order of the file
+  /// Ids of a row's parents in the order of the file, of `both` kinds data before control.
+  std::vector<NodeId> parent_ids(NodeIndex row, DependencyKind kind) const;
   /// Nodes that name a row as a parent, ascending, each once. Made on first use for each kind.
   Adjacency children(DependencyKind kind = DependencyKind::both) const;
 

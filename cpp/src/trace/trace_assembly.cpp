@@ -422,4 +422,19 @@ TracePtr TraceAssembly::finish(OnError on_error, unsigned threads) {
   return std::make_shared<const Trace>(std::exchange(storage_, nullptr));
 }
 
+TracePtr TraceAssembly::finish_apart() {
+  TraceStorage& to = *storage_;
+  close_gaps();
+  join_strings(1);
+  to.index.build(to.ids);
+  RowBlock& block = blocks_.front();
+  to.apart_data = {std::exchange(to.data_offsets, {}), std::move(block.data_parent_ids)};
+  to.apart_ctrl = {std::exchange(to.ctrl_offsets, {}), std::move(block.ctrl_parent_ids)};
+  to.data_offsets.assign(to.ids.size() + 1, 0);
+  to.ctrl_offsets.assign(to.ids.size() + 1, 0);
+  to.attributes = std::move(block.attributes);
+  blocks_.clear();
+  return std::make_shared<const Trace>(std::exchange(storage_, nullptr));
+}
+
 }  // namespace chakra::detail

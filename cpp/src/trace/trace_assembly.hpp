@@ -46,6 +46,10 @@ class TraceAssembly {
   /// recover drops later duplicates and dependencies on absent nodes, and reports them.
   TracePtr finish(OnError on_error, unsigned threads = 1);
 
+  /// Instead of finish(), for rows of which the parents may be elsewhere, in one block that was filled without a gap:
+  /// the trace has its parents by id only (Trace::parent_ids()). Of rows with one id, find() gives the first.
+  TracePtr finish_apart();
+
  private:
   void close_gaps();
   void merge_reports();
