@@ -111,10 +111,12 @@ TEST(CTrace, SaysWhyItCannotBeLoaded) {
 }
 
 TEST(CTrace, NeedsTheParentsOfDataDependenciesOnlyIfToldSo) {
-  const auto loads = [](const std::string& fields, chakra_on_error on_error) {
-    const std::string bytes = record("") + node(1, fields);
+  const auto loads_bytes = [](const std::string& bytes, chakra_on_error on_error) {
     const TraceHandle trace(chakra_trace_load_bytes(bytes.data(), bytes.size(), nullptr, on_error, nullptr));
     return trace ? chakra_trace_ctrl_deps(trace.get(), 0).count + 10 * chakra_trace_problems(trace.get()) : 99;
+  };
+  const auto loads = [&](const std::string& fields, chakra_on_error on_error) {
+    return loads_bytes(record("") + node(1, fields), on_error);
   };
   const std::string data = number_field(5, 7);
   const std::string control = number_field(4, 7);
@@ -123,6 +125,9 @@ TEST(CTrace, NeedsTheParentsOfDataDependenciesOnlyIfToldSo) {
   EXPECT_EQ(loads(data, CHAKRA_STRICT_DATA), 99u);
   EXPECT_EQ(loads(control + data, CHAKRA_STRICT_DATA), 99u);
   EXPECT_EQ(loads(data + control, CHAKRA_RECOVER), 20u);
+  const std::string json = R"({"workload_graph": [{"Id": 1, "NodeType": 4, "ctrl_deps": [7]}]})";
+  EXPECT_EQ(loads_bytes(json, CHAKRA_STRICT), 99u);
+  EXPECT_EQ(loads_bytes(json, CHAKRA_STRICT_DATA), 10u);
   EXPECT_EQ(loads("", static_cast<chakra_on_error>(3)), 99u);
 }
 
