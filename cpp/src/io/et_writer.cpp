@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
+#include <string_view>
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/et_file.hpp"
 #include "io/codec.hpp"
 #include "io/json_et.hpp"
 #include "io/output_file.hpp"
+#include "trace/record_encoder.hpp"
 #include "trace/trace_storage.hpp"
 #include "wire/encode.hpp"
 #include "wire/utf8.hpp"
@@ -17,6 +20,7 @@ namespace chakra {
 namespace {
 
 constexpr std::size_t write_size = 1 << 20;
+constexpr NodeIndex progress_rows = 1024;
 
 /// Versions whose nodes have other fields than those written here.
 constexpr std::array<std::string_view, 3> old_versions = {"0.0.1", "0.0.2", "0.0.3"};
@@ -35,40 +39,89 @@ EtForm form_of(const std::filesystem::path& path, const SaveOptions& options) {
   return options.form.value_or(json_name ? EtForm::json : EtForm::records);
 }
 
-void append_record(std::string& buffer, const Trace& trace, NodeIndex row) {
-  const detail::TraceStorage& storage = trace.storage();
-  if (storage.record_form[row] == detail::RecordForm::whole) {
-    const std::string_view kept = storage.record_bytes(row);
-    wire::append_frame(buffer, kept.size());
-    buffer.append(kept);
-    return;
+/// Writes records with their lengths. What stands in one piece in the file that was read is written in one piece from
+/// there; the rest goes through a buffer.
+class RecordStream {
+ public:
+  RecordStream(const detail::TraceStorage& storage, io::OutputFile& file)
+      : storage_(storage), encoder_(storage), file_(file) {}
+
+  void write(NodeIndex row) {
+    const std::string_view record = encoder_.record(row);
+    char frame[wire::longest_frame];
+    const std::string_view length(frame, wire::write_frame(frame, record.size()));
+    const bool was_read = storage_.record_form[row] == detail::RecordForm::whole;
+    if (!was_read || !continues_piece(length, record)) {
+      append(length, record);
+    }
+    after_ = was_read ? record.data() + record.size() : nullptr;
+    if (pending() >= write_size) {
+      flush();
+    }
   }
-  const std::string message = trace.record(row);
-  wire::append_frame(buffer, message.size());
-  buffer.append(message);
-}
+
+  void append(std::string_view length, std::string_view record) {
+    flush_piece();
+    buffer_.append(length).append(record);
+  }
+
+  void flush() {
+    flush_buffer();
+    flush_piece();
+  }
+
+ private:
+  /// The piece goes on, or begins, if the length that was read in front of the record is the one to be written.
+  bool continues_piece(std::string_view length, std::string_view record) {
+    // Only between two records of one source is it known that there are bytes of the file in front.
+    const bool is_behind = after_ != nullptr && record.data() == after_ + length.size();
+    if (!is_behind || std::memcmp(record.data() - length.size(), length.data(), length.size()) != 0) {
+      return false;
+    }
+    if (piece_.empty()) {
+      flush_buffer();
+      piece_ = {record.data() - length.size(), 0};
+    }
+    piece_ = {piece_.data(), piece_.size() + length.size() + record.size()};
+    return true;
+  }
+
+  std::size_t pending() const noexcept { return buffer_.size() + piece_.size(); }
+
+  void flush_buffer() {
+    file_.write(buffer_);
+    buffer_.clear();
+  }
+  void flush_piece() {
+    file_.write(piece_);
+    piece_ = {};
+  }
+
+  const detail::TraceStorage& storage_;
+  detail::RecordEncoder encoder_;
+  io::OutputFile& file_;
+  std::string buffer_;
+  std::string_view piece_;       ///< records with their lengths where they were read; comes after the buffer
+  const char* after_ = nullptr;  ///< end of the record written last, if it is where it was read
+};
 
 void write_records(const Trace& trace, io::OutputFile& file, const SaveOptions& options) {
-  std::string buffer;
+  RecordStream records(trace.storage(), file);
   const std::string metadata = options.schema_version
                                    ? wire::with_version(trace.metadata_record(), *options.schema_version)
                                    : std::string(trace.metadata_record());
-  wire::append_frame(buffer, metadata.size());
-  buffer.append(metadata);
+  char frame[wire::longest_frame];
+  records.append({frame, wire::write_frame(frame, metadata.size())}, metadata);
   for (NodeIndex row = 0; row < trace.size(); ++row) {
-    append_record(buffer, trace, row);
-    if (buffer.size() >= write_size) {
-      file.write(buffer);
-      buffer.clear();
-      if (options.progress != nullptr) {
-        options.progress->done = row;
-        if (options.progress->cancel) {
-          throw Cancelled();
-        }
+    records.write(row);
+    if (options.progress != nullptr && row % progress_rows == 0) {
+      options.progress->done = row;
+      if (options.progress->cancel) {
+        throw Cancelled();
       }
     }
   }
-  file.write(buffer);
+  records.flush();
 }
 
 }  // namespace

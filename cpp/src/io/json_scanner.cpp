@@ -7,7 +7,7 @@
 
 #include "chakra_core/errors.hpp"
 #include "io/byte_scan.hpp"
-#include "io/utf8.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra::io {
 
@@ -492,7 +492,7 @@ std::string_view JsonScanner::decode_string(std::string_view raw) {
       std::find_if(raw.begin(), raw.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   check(control == raw.end() ? std::string_view::npos : static_cast<std::size_t>(control - raw.begin()),
         JsonFault::control_character);
-  const bool invalid_utf8 = check(find_invalid_utf8(raw), JsonFault::invalid_utf8);
+  const bool invalid_utf8 = check(wire::find_invalid_utf8(raw), JsonFault::invalid_utf8);
   const bool verbatim = check(find_invalid_escape(raw), JsonFault::invalid_escape);
   if (!invalid_utf8 && raw.find('\\') == std::string_view::npos) {
     return raw;
@@ -504,11 +504,11 @@ std::string_view JsonScanner::decode_string(std::string_view raw) {
       append_escape(raw, i, verbatim);
       continue;
     }
-    const Utf8Step step = decode_utf8(raw.substr(i));
+    const wire::Utf8Step step = wire::decode_utf8(raw.substr(i));
     if (step.valid) {
       scratch_.append(raw, i, step.length);
     } else {
-      append_utf8(scratch_, 0xFFFD);
+      wire::append_utf8(scratch_, 0xFFFD);
     }
     i += step.length;
   }
@@ -553,7 +553,7 @@ void JsonScanner::append_unicode_escape(std::string_view raw, std::size_t& posit
     mend(JsonFault::lone_surrogate, raw.data() + start);
     code = 0xFFFD;
   }
-  append_utf8(scratch_, code);
+  wire::append_utf8(scratch_, code);
 }
 
 // ---- values

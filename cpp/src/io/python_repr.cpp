@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "io/utf8.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra::io {
 
@@ -51,7 +51,7 @@ void append_code_point_escape(std::string& out, std::uint32_t code_point) {
   }
 }
 
-void append_repr_character(std::string& out, const Utf8Step& step, std::string_view bytes, char quote) {
+void append_repr_character(std::string& out, const wire::Utf8Step& step, std::string_view bytes, char quote) {
   const std::uint32_t code = step.code_point;
   if (code == static_cast<unsigned char>(quote) || code == '\\') {
     out.push_back('\\');
@@ -213,7 +213,7 @@ void append_python_repr(std::string& out, std::string_view text) {
     out += text;
   } else {
     while (!text.empty()) {
-      const Utf8Step step = decode_utf8(text);
+      const wire::Utf8Step step = wire::decode_utf8(text);
       append_repr_character(out, step, text.substr(0, step.length), quote);
       text.remove_prefix(step.length);
     }

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
-#include "trace/time_units.hpp"
+#include "trace/record_encoder.hpp"
 #include "trace/trace_storage.hpp"
 #include "wire/decode.hpp"
-#include "wire/encode.hpp"
 
 namespace chakra {
 
@@ -113,33 +112,8 @@ IoInfo Trace::inputs(NodeIndex row) const { return decode_cold(*this, row, wire:
 IoInfo Trace::outputs(NodeIndex row) const { return decode_cold(*this, row, wire::decode_outputs); }
 
 std::string Trace::record(NodeIndex row) const {
-  const std::string_view kept = storage_->record_bytes(row);
-  if (storage_->record_form[row] == detail::RecordForm::whole) {
-    return std::string(kept);
-  }
-  const auto data = parent_ids(row, DependencyKind::data);
-  const auto ctrl = parent_ids(row, DependencyKind::control);
-  std::string message;
-  if (storage_->record_form[row] == detail::RecordForm::whole_but_deps) {
-    wire::append_without_dependencies(message, kept);
-    wire::append_dependencies(message, ctrl, data);
-    return message;
-  }
-  if (storage_->record_form[row] == detail::RecordForm::whole_but_id_and_deps) {
-    wire::append_id(message, storage_->ids[row]);
-    wire::append_without_id_and_dependencies(message, kept);
-    wire::append_dependencies(message, ctrl, data);
-    return message;
-  }
-  wire::append_head(message, {.id = storage_->ids[row],
-                              .name = name(row),
-                              .type = storage_->types[row],
-                              .ctrl_deps = ctrl,
-                              .data_deps = data,
-                              .start_micros = detail::rounded_micros(storage_->start_ns[row]),
-                              .duration_micros = detail::rounded_micros(storage_->duration_ns[row])});
-  message.append(kept);
-  return message;
+  detail::RecordEncoder encoder(*storage_);
+  return std::string(encoder.record(row));
 }
 
 const Metadata& Trace::metadata() const noexcept { return storage_->metadata; }

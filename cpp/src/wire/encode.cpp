@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wire/encode.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -19,6 +20,39 @@ using protozero::pbf_tag_type;
 using protozero::pbf_writer;
 
 pbf_tag_type tag(schema::Node field) { return static_cast<pbf_tag_type>(field); }
+
+// For what every node of a builder's trace has, straight to memory that is large enough.
+
+constexpr unsigned varint_type = 0;
+constexpr unsigned length_type = 2;
+
+char* write_varint(char* at, std::uint64_t value) noexcept { return at + protozero::write_varint(at, value); }
+
+/// All fields of Node have numbers below 16.
+char* write_key(char* at, schema::Node field, unsigned wire_type) noexcept {
+  *at++ = static_cast<char>(static_cast<unsigned>(field) << 3 | wire_type);
+  return at;
+}
+
+/// Nothing for 0, as proto3 does.
+char* write_number(char* at, schema::Node field, std::uint64_t value) noexcept {
+  return value == 0 ? at : write_varint(write_key(at, field, varint_type), value);
+}
+
+char* write_packed(char* at, schema::Node field, std::span<const NodeId> values) noexcept {
+  if (values.empty()) {
+    return at;
+  }
+  std::size_t size = 0;
+  for (const NodeId value : values) {
+    size += static_cast<std::size_t>(protozero::length_of_varint(value));
+  }
+  at = write_varint(write_key(at, field, length_type), size);
+  for (const NodeId value : values) {
+    at = write_varint(at, value);
+  }
+  return at;
+}
 
 void add_scalar(pbf_writer& writer, AttributeKind kind, const AttributeValue& value) {
   const auto field = static_cast<pbf_tag_type>(kind);
@@ -190,22 +224,34 @@ void append_dependencies(std::string& message, std::span<const NodeId> ctrl_deps
   writer.add_packed_uint64(tag(schema::Node::data_deps), data_deps.begin(), data_deps.end());
 }
 
-void append_head(std::string& message, const NodeHead& head) {
-  pbf_writer writer(message);
-  append_id(message, head.id);
+std::size_t head_bound(const NodeHead& head) noexcept {
+  constexpr std::size_t fields = 7;
+  constexpr std::size_t longest_field = 1 + protozero::max_varint_length;
+  return fields * longest_field + head.name.size() +
+         (head.ctrl_deps.size() + head.data_deps.size()) * protozero::max_varint_length;
+}
+
+char* write_head(char* at, const NodeHead& head) noexcept {
+  at = write_number(at, schema::Node::id, head.id);
   if (!head.name.empty()) {
-    append_name(message, head.name);
+    at = write_key(at, schema::Node::name, length_type);
+    at = write_varint(at, head.name.size());
+    at = std::copy(head.name.begin(), head.name.end(), at);
   }
-  if (head.type != NodeType::invalid) {
-    writer.add_enum(tag(schema::Node::type), static_cast<std::int32_t>(head.type));
-  }
-  append_dependencies(message, head.ctrl_deps, head.data_deps);
-  if (head.start_micros != 0) {
-    writer.add_uint64(tag(schema::Node::start_time_micros), head.start_micros);
-  }
-  if (head.duration_micros != 0) {
-    writer.add_uint64(tag(schema::Node::duration_micros), head.duration_micros);
-  }
+  // Negative numbers of an enum go out as 64 bits.
+  at = write_number(at, schema::Node::type,
+                    static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(head.type)}));
+  at = write_packed(at, schema::Node::ctrl_deps, head.ctrl_deps);
+  at = write_packed(at, schema::Node::data_deps, head.data_deps);
+  at = write_number(at, schema::Node::start_time_micros, head.start_micros);
+  return write_number(at, schema::Node::duration_micros, head.duration_micros);
+}
+
+void append_head(std::string& message, const NodeHead& head) {
+  const std::size_t before = message.size();
+  message.resize(before + head_bound(head));
+  const char* const end = write_head(message.data() + before, head);
+  message.resize(static_cast<std::size_t>(end - message.data()));
 }
 
 void append_inputs(std::string& message, const IoInfo& info) { append_io(message, schema::Node::inputs, info); }
@@ -252,9 +298,13 @@ std::string with_version(std::string_view metadata_message, std::string_view ver
 }
 
 void append_frame(std::string& bytes, std::size_t message_size) {
-  std::array<char, protozero::max_varint_length> prefix{};
-  const int length = protozero::write_varint(prefix.data(), message_size);
-  bytes.append(prefix.data(), static_cast<std::size_t>(length));
+  std::array<char, longest_frame> prefix{};
+  bytes.append(prefix.data(), write_frame(prefix.data(), message_size));
+}
+
+std::size_t write_frame(char* at, std::size_t message_size) {
+  static_assert(longest_frame == protozero::max_varint_length);
+  return static_cast<std::size_t>(protozero::write_varint(at, message_size));
 }
 
 }  // namespace chakra::wire

@@ -24,6 +24,9 @@ struct NodeHead {
 };
 
 void append_head(std::string& message, const NodeHead& head);
+/// The same to memory that has room for `head_bound` bytes; returns the end of what was written.
+char* write_head(char* at, const NodeHead& head) noexcept;
+std::size_t head_bound(const NodeHead& head) noexcept;
 /// Nothing for 0, as proto3 does.
 void append_id(std::string& message, NodeId id);
 void append_name(std::string& message, std::string_view name);
@@ -39,5 +42,8 @@ std::string with_version(std::string_view metadata_message, std::string_view ver
 
 /// Length prefix of a record.
 void append_frame(std::string& bytes, std::size_t message_size);
+inline constexpr std::size_t longest_frame = 10;
+/// Writes the length prefix to `at`, which has room for `longest_frame` bytes; returns its size.
+std::size_t write_frame(char* at, std::size_t message_size);
 
 }  // namespace chakra::wire

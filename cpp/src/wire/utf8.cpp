@@ -1,41 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "wire/utf8.hpp"
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 namespace chakra::wire {
 
 namespace {
 
-bool is_between(unsigned char byte, unsigned low, unsigned high) noexcept { return byte >= low && byte <= high; }
+/// Sequence length and the range of the second byte that a first byte of 0x80 and above demands (Unicode table 3-7).
+struct Lead {
+  std::uint32_t length = 0;
+  unsigned char low = 0x80;
+  unsigned char high = 0xBF;
+};
 
-/// Length of the well-formed sequence that starts at `at`, 0 if there is none.
-std::size_t sequence_length(const unsigned char* at, std::size_t left) noexcept {
-  const unsigned char lead = at[0];
-  if (lead < 0x80) {
-    return 1;
-  }
-  if (is_between(lead, 0xC2, 0xDF)) {
-    return left >= 2 && is_between(at[1], 0x80, 0xBF) ? 2 : 0;
-  }
-  if (is_between(lead, 0xE0, 0xEF)) {
-    const unsigned low = lead == 0xE0 ? 0xA0 : 0x80;
-    const unsigned high = lead == 0xED ? 0x9F : 0xBF;
-    return left >= 3 && is_between(at[1], low, high) && is_between(at[2], 0x80, 0xBF) ? 3 : 0;
-  }
-  if (is_between(lead, 0xF0, 0xF4)) {
-    const unsigned low = lead == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = lead == 0xF4 ? 0x8F : 0xBF;
-    return left >= 4 && is_between(at[1], low, high) && is_between(at[2], 0x80, 0xBF) && is_between(at[3], 0x80, 0xBF)
-               ? 4
-               : 0;
-  }
-  return 0;
+Lead classify(unsigned char first) noexcept {
+  if (first >= 0xC2 && first <= 0xDF) return {2};
+  if (first == 0xE0) return {3, 0xA0, 0xBF};
+  if (first == 0xED) return {3, 0x80, 0x9F};
+  if (first >= 0xE1 && first <= 0xEF) return {3};
+  if (first == 0xF0) return {4, 0x90, 0xBF};
+  if (first == 0xF4) return {4, 0x80, 0x8F};
+  if (first >= 0xF1 && first <= 0xF3) return {4};
+  return {};
 }
 
-std::size_t skip_ascii(const unsigned char* bytes, std::size_t at, std::size_t size) noexcept {
+/// Offset of the first of eight bytes from `at` on that are not all ASCII, or of the last bytes if there are fewer.
+std::size_t skip_ascii(const char* bytes, std::size_t at, std::size_t size) noexcept {
   constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
   while (at + 8 <= size) {
     std::uint64_t word = 0;
@@ -50,34 +41,74 @@ std::size_t skip_ascii(const unsigned char* bytes, std::size_t at, std::size_t s
 
 }  // namespace
 
-bool is_utf8(std::string_view text) noexcept {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  std::size_t at = 0;
-  while ((at = skip_ascii(bytes, at, text.size())) < text.size()) {
-    const std::size_t length = sequence_length(bytes + at, text.size() - at);
-    if (length == 0) {
-      return false;
-    }
-    at += length;
+Utf8Step decode_utf8(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) {
+    return {first, 1, true};
   }
-  return true;
+  const Lead lead = classify(first);
+  if (lead.length == 0) {
+    return {};
+  }
+  std::uint32_t code_point = first & (0xFFU >> (lead.length + 1));
+  for (std::uint32_t i = 1; i < lead.length; ++i) {
+    const unsigned char low = i == 1 ? lead.low : 0x80;
+    const unsigned char high = i == 1 ? lead.high : 0xBF;
+    if (i >= text.size() || byte(i) < low || byte(i) > high) {
+      return {0, i, false};
+    }
+    code_point = (code_point << 6) | (byte(i) & 0x3FU);
+  }
+  return {code_point, lead.length, true};
 }
 
+std::size_t find_invalid_utf8(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while ((at = skip_ascii(text.data(), at, text.size())) < text.size()) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const Utf8Step step = decode_utf8(text.substr(at));
+    if (!step.valid) {
+      return at;
+    }
+    at += step.length;
+  }
+  return std::string_view::npos;
+}
+
+bool is_utf8(std::string_view text) noexcept { return find_invalid_utf8(text) == std::string_view::npos; }
+
 std::string replace_invalid_utf8(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   std::string mended;
   mended.reserve(text.size() + 8);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = sequence_length(bytes + at, text.size() - at);
-    if (length == 0) {
-      mended += "\xEF\xBF\xBD";
-      ++at;
-    } else {
-      mended.append(text, at, length);
-      at += length;
-    }
+  while (!text.empty()) {
+    const Utf8Step step = decode_utf8(text);
+    mended += step.valid ? text.substr(0, step.length) : "\xEF\xBF\xBD";
+    text.remove_prefix(step.length);
   }
   return mended;
+}
+
+void append_utf8(std::string& out, std::uint32_t code_point) {
+  const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (code_point < 0x80) {
+    put(code_point);
+  } else if (code_point < 0x800) {
+    put(0xC0 | (code_point >> 6));
+    put(0x80 | (code_point & 0x3F));
+  } else if (code_point < 0x10000) {
+    put(0xE0 | (code_point >> 12));
+    put(0x80 | ((code_point >> 6) & 0x3F));
+    put(0x80 | (code_point & 0x3F));
+  } else {
+    put(0xF0 | (code_point >> 18));
+    put(0x80 | ((code_point >> 12) & 0x3F));
+    put(0x80 | ((code_point >> 6) & 0x3F));
+    put(0x80 | (code_point & 0x3F));
+  }
 }
 
 }  // namespace chakra::wire

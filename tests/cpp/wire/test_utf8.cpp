@@ -39,12 +39,15 @@ TEST(Utf8, OverlongAndCutSequencesAreNot) {
   }
 }
 
-TEST(Utf8, BadBytesAreReplacedOneByOne) {
+TEST(Utf8, MaximalIllFormedPartsAreReplaced) {
   EXPECT_EQ(replace_invalid_utf8("a\xff"
                                  "b"),
             "a\xEF\xBF\xBD"
             "b");
-  EXPECT_EQ(replace_invalid_utf8("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(replace_invalid_utf8("\xE2\x82"), "\xEF\xBF\xBD") << "a cut sequence as one";
+  EXPECT_EQ(replace_invalid_utf8("\x80\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(find_invalid_utf8("eight or more \xC3\xA9 then \xC3"), 22U);
+  EXPECT_EQ(find_invalid_utf8("caf\xC3\xA9"), std::string_view::npos);
   EXPECT_EQ(replace_invalid_utf8("caf\xC3\xA9"), "caf\xC3\xA9");
   EXPECT_TRUE(is_utf8(replace_invalid_utf8("\xF0\x9F\xFF\xC0\x80 text \xED\xA0\x80")));
 }
