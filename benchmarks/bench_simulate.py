@@ -1,4 +1,4 @@
-"""Simulating collectives: message by message against a plain event loop in Python, and without messages against with them."""
+"""Simulating collectives: message by message beside a plain event loop in Python, and without messages beside with."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def by_message(ranks: int) -> Ratio:
 
 
 def ring_of(ranks: int) -> partial[cc.Result]:
-    """The all-reduce of 1 GiB in 4 chunks on a ring."""
+    """Prepare an all-reduce of 1 GiB in 4 chunks on a ring."""
     network = cc.Network(topology=["Ring"], npus=[ranks], bandwidth=[50], latency=[500])
     system = {"endpoint-delay": 10, "preferred-dataset-splits": 4}
     return partial(cc.simulate, [all_reduce(1 << 30)] * ranks, network=network, system=system, record_nodes=False)

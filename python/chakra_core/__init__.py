@@ -6,6 +6,7 @@ The names exported here are the public face; `chakra_core._core` is the native c
 from chakra_core._core import (
     Adjacency,
     Attribute,
+    Blockage,
     Cancelled,
     ChakraError,
     CollectiveType,
@@ -27,12 +28,14 @@ from chakra_core._core import (
     ReplayReport,
     Report,
     SimulationError,
+    StreamStatistics,
     Trace,
     TraceBuilder,
     TraceDiff,
     TraceStats,
     __version__,
 )
+from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, replay
@@ -43,7 +46,9 @@ from chakra_core.simulation import simulate
 
 __all__ = [
     "Adjacency",
+    "AsyncFeeder",
     "Attribute",
+    "Blockage",
     "Cancelled",
     "ChakraError",
     "CollectiveType",
@@ -69,6 +74,7 @@ __all__ = [
     "Report",
     "Result",
     "SimulationError",
+    "StreamStatistics",
     "System",
     "Trace",
     "TraceBuilder",
