@@ -35,7 +35,8 @@ from chakra_core._core import (
 )
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, load_run, save, validate
-from chakra_core.pytorch import convert, link, replay
+from chakra_core.pytorch import convert, link, load_linked, replay
+from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
 from chakra_core.several import concat, diff
@@ -80,7 +81,9 @@ __all__ = [
     "diff",
     "link",
     "load",
+    "load_linked",
     "load_run",
+    "recorded_groups",
     "replay",
     "save",
     "simulate",

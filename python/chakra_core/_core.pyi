@@ -56,8 +56,10 @@ __all__: list[str] = [
     "has_zstd",
     "link",
     "load_bytes",
+    "load_linked",
     "load_path",
     "read_device_trace",
+    "read_head",
     "read_host_trace",
     "replay",
     "save_path",
@@ -348,6 +350,10 @@ class Trace:
     def attr(self, name: str) -> typing.Any:
         """
         Values of an attribute by row: a masked array, masked where the attribute is absent.
+        """
+    def contract(self, rows: typing.Any) -> Trace:
+        """
+        The trace of some rows, given as for `select`, in which dependencies reach through the other rows: a kept node is reached from another exactly if it was before. DependencyError for a cycle.
         """
     def filter(
         self,
@@ -862,6 +868,11 @@ class LinkedTrace:
     """
     A host trace joined with the device trace of the same rank.
     """
+    def save(self, path: os.PathLike[str] | str | bytes) -> None:
+        """
+        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
+        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
+        """
     @property
     def num_device_events(self) -> int: ...
     @property
@@ -1111,7 +1122,10 @@ class TimelineProcess:
 
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
-    linked: LinkedTrace, layout: str = "exact", lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0
+    linked: LinkedTrace,
+    layout: str = "exact",
+    lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    memory_nodes: bool = False,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
@@ -1143,6 +1157,16 @@ def load_bytes(
     threads: typing.SupportsInt | typing.SupportsIndex = 0,
     max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
+def load_linked(
+    path: os.PathLike[str] | str | bytes,
+    rank: typing.SupportsInt | typing.SupportsIndex | None = None,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+) -> LinkedTrace:
+    """
+    Reads what LinkedTrace.save wrote, or the linked JSON of older linkers. Raises LinkError, FormatError.
+    """
+
 def load_path(
     path: os.PathLike[str] | str | bytes,
     *,
@@ -1156,6 +1180,11 @@ def read_device_trace(
 ) -> DeviceTrace:
     """
     Reads a Kineto trace, plain or gzip.
+    """
+
+def read_head(path: os.PathLike[str] | str | bytes, most_bytes: typing.SupportsInt | typing.SupportsIndex) -> bytes:
+    """
+    The first bytes of a plain, gzip or zstd file, inflated. Raises OSError, FormatError.
     """
 
 def read_host_trace(

@@ -57,11 +57,13 @@ void link_device(LinkedModel& model, OnError on_error) {
 
 }  // namespace
 
-LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device, const LinkOptions& options) {
+LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device, const LinkOptions& options,
+                        NodeTimes node_times) {
   if (!host && !device) throw LinkError("nothing to link: neither a host trace nor a device trace was given");
   auto model = std::make_shared<LinkedModel>();
   model->host = std::move(host);
   model->device = std::move(device);
+  model->node_times = std::move(node_times);
   model->rank = options.rank;
   if (!model->rank && model->device && model->device->distributed.rank >= 0) {
     model->rank = model->device->distributed.rank;

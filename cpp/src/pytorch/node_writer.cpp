@@ -69,24 +69,38 @@ std::vector<std::int64_t> exclusive_times(const CallTree& tree) {
   return exclusive;
 }
 
-NodeWriter::NodeWriter(const LinkedModel& model) : model_(model), lane_tids_(model.tree.lane_count(), 0) {
-  std::vector<std::uint8_t> known(lane_tids_.size(), 0);
+std::optional<NodeType> memory_node_type(const LinkedModel& model, const DeviceWork& work) {
+  const DeviceEvent& event = model.device->events[work.event];
+  if (event.kind != DeviceEventKind::memcpy) return std::nullopt;
+  const std::string_view name = model.device->strings.view(event.name);
+  const auto has = [name](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  if (has("HtoD") || has("HostToDevice")) return NodeType::mem_load;
+  if (has("DtoH") || has("DeviceToHost")) return NodeType::mem_store;
+  return std::nullopt;
+}
+
+std::vector<std::uint64_t> lane_tids(const LinkedModel& model) {
+  std::vector<std::uint64_t> tids(model.tree.lane_count(), 0);
+  std::vector<std::uint8_t> known(tids.size(), 0);
   for (const Frame& frame : model.tree.frames) {
     const std::uint32_t node = model.match.node_of_event[frame.event];
     if (known[frame.lane] != 0 || node == no_row || model.host->nodes[node].tid == 0) continue;
     known[frame.lane] = 1;
-    lane_tids_[frame.lane] = model.host->nodes[node].tid;
+    tids[frame.lane] = model.host->nodes[node].tid;
   }
-  for (std::size_t lane = 0; lane < lane_tids_.size(); ++lane) {
+  for (std::size_t lane = 0; lane < tids.size(); ++lane) {
     if (known[lane] != 0) continue;
     const DeviceThread& thread = model.device->threads[model.tree.lane_thread[lane]];
     const std::string_view text = model.device->strings.view(thread.tid);
     std::int64_t tid = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), tid);
     // A thread without a number gets one that no real thread has.
-    lane_tids_[lane] = parsed.ec == std::errc() ? static_cast<std::uint64_t>(tid) : (std::uint64_t{1} << 40) + lane;
+    tids[lane] = parsed.ec == std::errc() ? static_cast<std::uint64_t>(tid) : (std::uint64_t{1} << 40) + lane;
   }
+  return tids;
 }
+
+NodeWriter::NodeWriter(const LinkedModel& model) : model_(model), lane_tids_(lane_tids(model)) {}
 
 void NodeWriter::begin(NodeId id, std::string_view name, NodeType type, std::int64_t start_ns,
                        std::int64_t duration_ns) {
@@ -124,6 +138,11 @@ void NodeWriter::add_event_attributes(std::uint32_t event) {
 
 void NodeWriter::add_is_cpu_op(bool value) { add(make_bool("is_cpu_op", value)); }
 
+void NodeWriter::add_copied_bytes(std::uint32_t event) {
+  const std::uint32_t copy = model_.device->events[event].copy;
+  if (copy != no_row) add(make_uint64("tensor_size", static_cast<std::uint64_t>(model_.device->copy_bytes[copy])));
+}
+
 void NodeWriter::add_communication(const Communication& comm) {
   if (comm.collective) add(make_int64("comm_type", static_cast<std::int64_t>(*comm.collective)));
   if (comm.size_bytes >= 0) add(make_int64("comm_size", comm.size_bytes));
@@ -131,6 +150,7 @@ void NodeWriter::add_communication(const Communication& comm) {
   if (comm.destination >= 0) add(make_int64("comm_dst", comm.destination));
   if (comm.tag >= 0) add(make_int64("comm_tag", comm.tag));
   if (!comm.group.empty()) add(make_string("pg_name", comm.group));
+  if (comm.sequence >= 0) add(make_int64("comm_seq", comm.sequence));
 }
 
 std::string NodeWriter::text_or_empty(const StringPool& strings, std::uint32_t id) {
