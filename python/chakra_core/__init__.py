@@ -40,6 +40,7 @@ from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
 from chakra_core.several import concat, diff
+from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "recorded_groups",
     "replay",
     "save",
+    "simplify",
     "simulate",
     "timeline",
     "validate",

@@ -13,6 +13,7 @@ from chakra_core.cli.diff import diff
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
+from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
 from chakra_core.cli.timeline import timeline
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, dump, diff, link, convert, simulate, timeline):
+for _command in (info, validate, dump, diff, link, convert, simplify, simulate, timeline):
     app.command()(_command)
 app.command("slice")(slice_trace)
 
