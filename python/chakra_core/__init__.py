@@ -36,6 +36,7 @@ from chakra_core._core import (
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
+from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
@@ -52,6 +53,7 @@ __all__ = [
     "CommGroups",
     "ConfigError",
     "DependencyError",
+    "Disagreement",
     "Feeder",
     "FormatError",
     "IoInfo",
@@ -67,6 +69,7 @@ __all__ = [
     "NodeType",
     "Problem",
     "Progress",
+    "RankAgreement",
     "ReplayReport",
     "Report",
     "Result",
@@ -77,6 +80,7 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "check_ranks",
     "concat",
     "convert",
     "diff",
