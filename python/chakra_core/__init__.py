@@ -43,6 +43,7 @@ from chakra_core.result import Result
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
+from chakra_core.text_workload import convert_text
 
 __all__ = [
     "Adjacency",
@@ -83,6 +84,7 @@ __all__ = [
     "check_ranks",
     "concat",
     "convert",
+    "convert_text",
     "diff",
     "link",
     "load",

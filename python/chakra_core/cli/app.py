@@ -9,6 +9,7 @@ import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
 from chakra_core.cli.convert import convert
+from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
@@ -30,6 +31,7 @@ app = typer.Typer(
 for _command in (info, validate, dump, diff, link, convert, simplify, simulate, timeline):
     app.command()(_command)
 app.command("slice")(slice_trace)
+app.command("convert-text")(convert_text)
 
 
 def _show_version(wanted: bool) -> None:
