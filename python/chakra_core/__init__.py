@@ -33,6 +33,7 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
+from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -82,6 +83,7 @@ __all__ = [
     "TraceStats",
     "__version__",
     "check_ranks",
+    "collect",
     "concat",
     "convert",
     "convert_text",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, dump, diff, link, convert, simplify, simulate, timeline):
+for _command in (info, validate, dump, diff, collect, link, convert, simplify, simulate, timeline):
     app.command()(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
