@@ -35,6 +35,7 @@ from chakra_core._core import (
 )
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
@@ -55,6 +56,7 @@ __all__ = [
     "CommGroups",
     "ConfigError",
     "DependencyError",
+    "Diagnosis",
     "Disagreement",
     "Feeder",
     "FormatError",
@@ -87,6 +89,7 @@ __all__ = [
     "concat",
     "convert",
     "convert_text",
+    "diagnose",
     "diff",
     "link",
     "load",

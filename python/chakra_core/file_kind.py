@@ -23,6 +23,8 @@ KIND_NAMES: dict[FileKind, str] = {
 }
 
 _HEAD_BYTES = 1 << 20
+#: Tags that a record begins with: version or attributes of the metadata, id or name of a node.
+_FIRST_TAGS = (0x0A, 0x12, 0x08)
 _KEY = rb'"%s"\s*:'
 _DEVICE_KEYS = ("traceEvents", "deviceProperties", "distributedInfo", "baseTimeNanoseconds")
 _LINKED_KEYS = ("chakra_core_linked", "exclusive_dur")
@@ -57,11 +59,12 @@ def _has(text: bytes, key: str) -> bool:
 
 
 def _starts_with_record(head: bytes) -> bool:
-    """Whether a length and that many bytes, or more than were read, stand at the start."""
+    """Whether a length, a field of a message, and that many bytes, or more than were read, stand at the start."""
     length = shift = 0
     for place, byte in enumerate(head[:5]):
         length |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            return place + 1 + length <= len(head) or len(head) == _HEAD_BYTES
+            whole = place + 1 + length <= len(head) or len(head) == _HEAD_BYTES
+            return whole and (length == 0 or head[place + 1] in _FIRST_TAGS)
     return False

@@ -12,6 +12,7 @@ from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
+from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, dump, diff, collect, link, convert, simplify, simulate, timeline):
+for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
     app.command()(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
