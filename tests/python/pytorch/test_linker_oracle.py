@@ -2,7 +2,7 @@
 """The linker's matching rules again, plainly: nesting, host operators, launches, callers, streams.
 
 Written from the description of the rules, on the JSON itself, with searches instead of indexes. Compared with the
-layout "ops", which shows the call tree, the launches and the order of streams, on real traces and on small made-up ones.
+layout "ops", which shows the call tree, the launches and the order of streams, on real traces and small made-up ones.
 """
 
 from __future__ import annotations
