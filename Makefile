@@ -51,12 +51,12 @@ lint: $(STAMPS)/lint-tools $(STAMPS)/install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	clang-format --dry-run --Werror $$(git ls-files '*.cpp' '*.hpp' '*.h')
+	clang-format --dry-run --Werror $$(git ls-files '*.c' '*.cpp' '*.hpp' '*.h')
 	scripts/tidy-changed
 
 ## format           clang-format and ruff, in place
 format: $(STAMPS)/lint-tools
-	clang-format -i $$(git ls-files '*.cpp' '*.hpp' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.cpp' '*.hpp' '*.h')
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

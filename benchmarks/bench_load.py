@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from measure import Ratio, compare, wall_seconds
+from measure import Ratio, compare, cpu_seconds, wall_seconds
 from typical_trace import write_typical
 
 import chakra_core as cc
@@ -105,7 +105,7 @@ def run(folder: Path, *, smoke: bool) -> list[Ratio]:
             lambda threads=threads: cc.load(path, threads=threads),
             "Node.ParseFromString, nothing kept",
             lambda: parse_all(records),
-            clock=wall_seconds,
+            clock=cpu_seconds if threads == 1 else wall_seconds,
             note=note,
             repeats=5,
         )

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 from bench_load import frames
 from google.protobuf import json_format
-from measure import Ratio, compare
+from measure import Ratio, compare, wall_seconds
 from typical_trace import write_typical
 
 import chakra_core as cc
@@ -52,7 +52,7 @@ def run(folder: Path, *, smoke: bool) -> list[Ratio]:
             node.SerializeToString()
 
     return [
-        compare("dump nodes as JSON lines", dump, "MessageToJson node by node", to_json),
+        compare("dump nodes as JSON lines", dump, "MessageToJson node by node", to_json, clock=wall_seconds),
         compare("counts, depth, width, critical path", trace.stats, "networkx: depth and width alone", shape),
         compare("build a trace from arrays", from_arrays, "protobuf messages, serialised", from_messages),
     ]

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "chakra_core/feeder.hpp"
+#include "issue_order.hpp"
 #include "node.hpp"
 
 namespace py = pybind11;
@@ -16,78 +23,413 @@ namespace chakra::bindings {
 
 namespace {
 
-/// A Feeder together with the trace that its nodes refer to.
-struct PyFeeder {
-  TracePtr trace;
-  Feeder feeder;
+using IdArray = py::array_t<NodeId, py::array::c_style | py::array::forcecast>;
+
+/// A Feeder that several Python threads may call: what takes long lets the others run.
+class PyFeeder {
+ public:
+  /// `trace` is null for a stream.
+  PyFeeder(TracePtr trace, Feeder feeder) : trace_(std::move(trace)), feeder_(std::move(feeder)) {}
+
+  const TracePtr& trace() const noexcept { return trace_; }
+
+  /// Calls a function with the feeder. One thread at a time; for short work with the interpreter's lock held.
+  template <class Work>
+  auto with(Work&& work) {
+    const std::lock_guard lock(mutex_);
+    return work(feeder_);
+  }
+  /// The same for work that may take long, or wait for a file.
+  template <class Work>
+  auto with_long(Work&& work) {
+    const py::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return work(feeder_);
+  }
+  /// For work that is short over a whole trace, but may have to read a stream.
+  template <class Work>
+  auto with_reading(Work&& work) {
+    return trace_ ? with(work) : with_long(work);
+  }
+
+  std::optional<Node> node_at(std::optional<NodeIndex> row, const Feeder& feeder) const {
+    if (!row) {
+      return std::nullopt;
+    }
+    if (trace_) {
+      return Node{trace_, *row};
+    }
+    FeederNode node = feeder.node(*row);
+    return Node{std::move(node.trace), node.row};
+  }
+
+ private:
+  TracePtr trace_;
+  std::mutex mutex_;
+  Feeder feeder_;
 };
 
-NodeIndex row_of(const PyFeeder& self, const py::object& node) {
-  if (py::isinstance<Node>(node)) {
-    const auto& given = node.cast<const Node&>();
-    if (given.trace != self.trace) {
-      throw py::value_error("the node belongs to another trace than this feeder");
-    }
-    return given.row;
+/// An id, from a Node or an int.
+NodeId id_from_python(const PyFeeder& self, const py::object& node) {
+  if (!py::isinstance<Node>(node)) {
+    return node.cast<NodeId>();
   }
-  const auto id = node.cast<NodeId>();
-  if (const auto row = self.trace->find(id)) {
-    return *row;
+  const auto& given = node.cast<const Node&>();
+  if (self.trace() && given.trace != self.trace()) {
+    throw py::value_error("the node belongs to another trace than this feeder");
   }
-  throw py::key_error("no node has the id " + std::to_string(id));
+  return given.trace->ids()[given.row];
 }
 
-std::optional<Node> as_node(const PyFeeder& self, std::optional<NodeIndex> row) {
-  return row ? std::optional(Node{self.trace, *row}) : std::nullopt;
+NodeIndex row_of(const Feeder& feeder, NodeId id) {
+  if (const auto row = feeder.find(id)) {
+    return *row;
+  }
+  throw py::key_error("no node has the id " + std::to_string(id) +
+                      (feeder.is_stream() ? ", of those that are read and not complete" : ""));
+}
+
+std::optional<Node> pop(PyFeeder& self) {
+  return self.with_reading([&](Feeder& feeder) { return self.node_at(feeder.pop(), feeder); });
+}
+
+/// Batches up to this size are done sooner than the interpreter's lock is given back.
+constexpr std::size_t short_batch = 64;
+
+template <class Work>
+auto with_batch(PyFeeder& self, std::size_t size, Work&& work) {
+  return size <= short_batch ? self.with_reading(work) : self.with_long(work);
+}
+
+std::vector<NodeId> ids_of(const PyFeeder& self, const Feeder& feeder, const std::vector<NodeIndex>& rows) {
+  std::vector<NodeId> ids(rows.size());
+  if (self.trace()) {
+    const auto all = self.trace()->ids();
+    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return all[row]; });
+  } else {
+    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return feeder.id(row); });
+  }
+  return ids;
+}
+
+IdArray id_array(const py::object& ids) {
+  if (py::isinstance<IdArray>(ids) && py::reinterpret_borrow<IdArray>(ids).ndim() == 1) {
+    return py::reinterpret_borrow<IdArray>(ids);
+  }
+  const py::array array(py::module_::import("numpy").attr("asarray")(ids));
+  const char kind = array.dtype().kind();
+  if (array.ndim() != 1 || (array.size() != 0 && kind != 'i' && kind != 'u')) {
+    throw py::type_error("ids must be one-dimensional integers");
+  }
+  return IdArray(array);
+}
+
+std::span<const NodeId> span_of(const IdArray& array) { return {array.data(), static_cast<std::size_t>(array.size())}; }
+
+void complete_ids(Feeder& feeder, std::span<const NodeId> ids, std::vector<NodeIndex>& rows) {
+  rows.resize(ids.size());
+  std::transform(ids.begin(), ids.end(), rows.begin(), [&](NodeId id) { return row_of(feeder, id); });
+  feeder.complete_many(rows);
+}
+
+void complete_batch(PyFeeder& self, const py::object& ids) {
+  const IdArray array = id_array(ids);
+  with_batch(self, span_of(array).size(), [&](Feeder& feeder) {
+    std::vector<NodeIndex> rows;
+    complete_ids(feeder, span_of(array), rows);
+  });
+}
+
+/// Small arrays are made sooner with memory of numpy's than around a vector.
+py::array_t<NodeId> as_array(std::vector<NodeId> ids) {
+  if (ids.size() > short_batch) {
+    return take(std::move(ids));
+  }
+  py::array_t<NodeId> few(static_cast<py::ssize_t>(ids.size()));
+  std::copy(ids.begin(), ids.end(), few.mutable_data());
+  return few;
+}
+
+py::array_t<NodeId> pop_batch(PyFeeder& self, std::optional<std::size_t> most, const py::object& complete) {
+  std::optional<IdArray> array;
+  if (!complete.is_none()) {
+    array = id_array(complete);
+  }
+  const std::span<const NodeId> completed = array ? span_of(*array) : std::span<const NodeId>();
+  const std::size_t ready = self.with([](const Feeder& feeder) { return feeder.ready(); });
+  return as_array(with_batch(self, std::max(completed.size(), ready), [&](Feeder& feeder) {
+    std::vector<NodeIndex> rows;
+    if (!completed.empty()) {
+      complete_ids(feeder, completed, rows);
+      rows.clear();
+    }
+    feeder.pop_all(rows, most.value_or(Feeder::all));
+    return ids_of(self, feeder, rows);
+  }));
+}
+
+/// Node after node, `most` at most; calls `taken(row)` before each is completed.
+template <class Taken>
+void drain(Feeder& feeder, std::size_t most, Taken&& taken) {
+  for (std::size_t count = 0; count < most; ++count) {
+    if (count > 0 && feeder.ready() == 0) {
+      return;  // an error, if there is one, is for the next call: this one has something to give
+    }
+    const auto row = feeder.pop();
+    if (!row) {
+      return;
+    }
+    taken(*row);
+    feeder.complete(*row);
+  }
+}
+
+py::array_t<NodeId> drain_ids(PyFeeder& self, std::optional<std::size_t> most) {
+  return take(self.with_long([&](Feeder& feeder) {
+    std::vector<NodeId> ids;
+    if (feeder.is_stream()) {
+      drain(feeder, most.value_or(Feeder::all), [&](NodeIndex row) { ids.push_back(feeder.id(row)); });
+    } else {
+      // Ids of rows all over a shuffled file are found sooner all together.
+      std::vector<NodeIndex> rows;
+      drain(feeder, most.value_or(Feeder::all), [&](NodeIndex row) { rows.push_back(row); });
+      ids = ids_of(self, feeder, rows);
+    }
+    return ids;
+  }));
+}
+
+/// Iterates over the nodes of a feeder, and completes each when the next is asked for.
+struct FeederRun {
+  py::object owner;  ///< of the feeder
+  PyFeeder* feeder;
+  std::optional<NodeId> current;
+
+  Node next() {
+    auto node = feeder->with_reading([this](Feeder& from) {
+      if (current) {
+        from.complete(row_of(from, *std::exchange(current, std::nullopt)));
+      }
+      const auto row = from.pop();
+      if (row) {
+        current = from.id(*row);
+      }
+      return feeder->node_at(row, from);
+    });
+    if (!node) {
+      throw py::stop_iteration();
+    }
+    return std::move(*node);
+  }
+};
+
+std::unique_ptr<PyFeeder> make_feeder(const py::object& source, const std::string& deps, const py::object& order,
+                                      std::optional<std::size_t> window, bool in_issue_order, unsigned threads) {
+  const DependencyKind kind = dependency_kind(deps);
+  if (window) {
+    if (*window == 0) {
+      throw py::value_error("window must be at least 1");
+    }
+    if (py::isinstance<Trace>(source)) {
+      throw py::value_error("window is for a path, which is then streamed; a Trace is in memory already");
+    }
+    if (!py::isinstance<py::str>(order)) {
+      throw py::value_error("order: a stream needs an order by name; keys need the whole trace");
+    }
+    const FeederOptions options{kind, issue_order(order, 0)};
+    const StreamOptions reading{*window, in_issue_order, threads};
+    const auto path = source.cast<std::filesystem::path>();
+    const py::gil_scoped_release release;
+    return std::make_unique<PyFeeder>(nullptr, Feeder::stream(path, options, reading));
+  }
+  py::object loaded = source;
+  if (!py::isinstance<Trace>(source)) {
+    loaded = py::module_::import("chakra_core.io").attr("load")(source, "threads"_a = threads);
+  }
+  const TracePtr trace = loaded.cast<std::shared_ptr<Trace>>();
+  const FeederOptions options{kind, issue_order(order, trace->size())};
+  const py::gil_scoped_release release;
+  return std::make_unique<PyFeeder>(trace, Feeder(trace, options));
+}
+
+void bind_blockage(py::module_& module) {
+  py::class_<Blockage>(module, "Blockage",
+                       "What the nodes of a feeder that are not ready wait for; str() says it in words.")
+      .def_readonly("waiting", &Blockage::waiting, "Number of nodes that wait for a parent.")
+      .def_property_readonly(
+          "nodes",
+          [](const Blockage& self) {
+            std::vector<std::pair<NodeId, std::vector<NodeId>>> nodes;
+            for (const auto& [node, parents] : self.nodes) {
+              nodes.emplace_back(node, parents);
+            }
+            return nodes;
+          },
+          "The first of them by id, each with the ids of its parents that are not complete.")
+      .def_readonly("ready", &Blockage::ready, "Number of nodes that could be taken now.")
+      .def_readonly("in_flight", &Blockage::in_flight, "Number of nodes taken and not complete.")
+      .def_readonly("flying", &Blockage::flying, "Ids of the first of them.")
+      .def_readonly("cycle", &Blockage::cycle,
+                    "Ids of a minimal cycle: each waits for the next, the last for the first. Empty if there is none.")
+      .def_readonly("missing", &Blockage::missing,
+                    "Ids of parents that the file does not have; of a stream, once it was read to its end.")
+      .def_property_readonly("is_deadlock", &Blockage::is_deadlock, "Some nodes would wait for ever.")
+      .def_readonly("text", &Blockage::text)
+      .def("__str__", [](const Blockage& self) { return self.text; })
+      .def("__repr__", [](const Blockage& self) { return "<Blockage: " + self.text + ">"; });
+}
+
+void bind_statistics(py::module_& module) {
+  py::class_<StreamStatistics>(module, "StreamStatistics",
+                               "What a stream had to do; all zero for a feeder over a whole trace.")
+      .def_readonly("nodes_read", &StreamStatistics::nodes_read)
+      .def_readonly("most_held", &StreamStatistics::most_held, "Nodes read and not complete, at the most.")
+      .def_readonly("forward_references", &StreamStatistics::forward_references,
+                    "Dependencies on nodes further on in the file.")
+      .def_readonly("read_on_for_dependencies", &StreamStatistics::read_on_for_dependencies,
+                    "Nodes read beyond the window because none in it was ready, and nothing in flight could change "
+                    "that.")
+      .def_readonly("read_on_for_order", &StreamStatistics::read_on_for_order,
+                    "Nodes read beyond the window because a node further on might have to be issued first.")
+      .def("__repr__", [](const StreamStatistics& self) {
+        return "<StreamStatistics: " + std::to_string(self.nodes_read) + " nodes read, at most " +
+               std::to_string(self.most_held) + " held, " + std::to_string(self.forward_references) +
+               " forward references, read on for " + std::to_string(self.read_on_for_dependencies) +
+               " (dependencies) and " + std::to_string(self.read_on_for_order) + " (order)>";
+      });
 }
 
 }  // namespace
 
 void bind_feeder(py::module_& module) {
-  py::class_<PyFeeder>(
-      module, "Feeder",
-      "Hands out the nodes of a trace in dependency order, among the ready ones the smallest id first.")
-      .def(py::init([](const TracePtr& trace, const std::string& deps) {
-             const DependencyKind kind = dependency_kind(deps);
-             const py::gil_scoped_release release;
-             return std::make_unique<PyFeeder>(PyFeeder{trace, Feeder(trace, kind)});
-           }),
-           "trace"_a, py::kw_only(), "deps"_a = "both")
+  bind_blockage(module);
+  bind_statistics(module);
+  py::class_<FeederRun>(module, "FeederRun", "Iterates over the nodes of a feeder; see Feeder.run().")
+      .def("__iter__", [](FeederRun& self) -> FeederRun& { return self; })
+      .def("__next__", &FeederRun::next);
+  py::class_<PyFeeder>(module, "Feeder", R"(Hands out the nodes of a trace in dependency order.
+
+A node is ready when all its parents are complete. Among the ready nodes the first in the issue order comes first;
+equal ones come by id.
+
+Args:
+    source: a Trace, or what `load` takes; with `window`, a path.
+    deps: which dependencies count, "data", "control" or "both".
+    order: "id" (smallest first), "start" (earliest), "file" (as in the file), "attr:<name>" (an integer attribute,
+        the largest first, nodes without it last; "attr:<name>:smallest" for the smallest first), or a numpy array of
+        a key for each row, the smallest first.
+    window: nodes to read ahead of a file that is streamed (plain, gzip or zstd) rather than loaded; at least 1. Memory
+        is bounded by the window and what is open: nodes in flight, and nodes that wait for nodes further on.
+    in_issue_order: of a stream: the file is in the issue order, which saves a pass over it; FormatError if it is
+        not.
+    threads: that decode; 0 means as many as the machine has cores. The order does not depend on it.
+
+Raises:
+    ValueError, TypeError: for arguments that make no sense.
+    ChakraError: an attribute that is not an integer.
+    FormatError, DependencyError, OSError: as `load` does; of a stream, what is wrong later in the file is raised
+        when it is reached.)")
+      .def(py::init(&make_feeder), "source"_a, py::kw_only(), "deps"_a = "both", "order"_a = "id",
+           "window"_a = py::none(), "in_issue_order"_a = false, "threads"_a = 0)
+      .def("pop", &pop,
+           "Takes the first ready node; None if none is ready now. Raises DependencyError when nodes remain that can "
+           "never become ready.")
       .def(
-          "pop", [](PyFeeder& self) { return as_node(self, self.feeder.pop()); },
-          "Takes the ready node with the smallest id; None if none is ready now. Raises DependencyError when nodes "
-          "remain that can never become ready.")
-      .def(
-          "peek", [](const PyFeeder& self) { return as_node(self, self.feeder.peek()); },
+          "peek",
+          [](PyFeeder& self) {
+            return self.with_reading([&](Feeder& feeder) { return self.node_at(feeder.peek(), feeder); });
+          },
           "The node that pop() would take.")
       .def(
-          "complete", [](PyFeeder& self, const py::object& node) { self.feeder.complete(row_of(self, node)); },
+          "take",
+          [](PyFeeder& self, const py::object& node) {
+            const NodeId id = id_from_python(self, node);
+            self.with_reading([&](Feeder& feeder) { feeder.take(row_of(feeder, id)); });
+          },
+          "node"_a, "Takes this ready node (a Node or an id), whatever its place in the order.")
+      .def(
+          "complete",
+          [](PyFeeder& self, const py::object& node) {
+            const NodeId id = id_from_python(self, node);
+            self.with_reading([&](Feeder& feeder) { feeder.complete(row_of(feeder, id)); });
+          },
           "node"_a, "Marks a taken node (a Node or an id) complete.")
       .def(
-          "push_back", [](PyFeeder& self, const py::object& node) { self.feeder.push_back(row_of(self, node)); },
+          "push_back",
+          [](PyFeeder& self, const py::object& node) {
+            const NodeId id = id_from_python(self, node);
+            self.with([&](Feeder& feeder) { feeder.push_back(row_of(feeder, id)); });
+          },
           "node"_a, "Returns a taken node (a Node or an id) to the ready set.")
+      .def("pop_batch", &pop_batch, "max"_a = py::none(), "complete"_a = py::none(),
+           "Takes the ready nodes in order, `max` at most; their ids (uint64), none if none is ready now. Of a stream: "
+           "what is ready in the window. `complete`: ids to mark complete before, as complete_batch() does; saves a "
+           "call. Raises as pop().")
+      .def("complete_batch", &complete_batch, "ids"_a,
+           "Marks taken nodes complete: ids as an array, or any sequence of ints. Completes all, or raises and "
+           "completes "
+           "none.")
+      .def("drain", &drain_ids, "max"_a = py::none(),
+           "Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64). "
+           "Raises as "
+           "pop() when there is no node to begin with.")
+      .def(
+          "run",
+          [](py::object self) {
+            auto& feeder = self.cast<PyFeeder&>();
+            return FeederRun{std::move(self), &feeder, std::nullopt};
+          },
+          "Iterates over the nodes in order, and completes each when the next is asked for. A node that the loop is "
+          "left "
+          "at stays in flight. Ends when no node is ready: when all are complete, or wait for what was taken by hand.")
+      .def(
+          "node",
+          [](PyFeeder& self, NodeId id) {
+            return self.with([&](Feeder& feeder) { return *self.node_at(row_of(feeder, id), feeder); });
+          },
+          "id"_a, "The node with this id; of a stream only while it is read and not complete.")
       .def_property_readonly(
-          "ready", [](const PyFeeder& self) { return self.feeder.ready(); },
-          "Number of nodes that pop() could take now.")
+          "ready", [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.ready(); }); },
+          "Number of nodes that could be taken now; of a stream, in its window.")
       .def_property_readonly(
-          "in_flight", [](const PyFeeder& self) { return self.feeder.in_flight(); },
+          "in_flight", [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.in_flight(); }); },
           "Number of nodes taken and not complete.")
       .def_property_readonly(
-          "remaining", [](const PyFeeder& self) { return self.feeder.remaining(); }, "Number of nodes not complete.")
-      .def_property_readonly("done", [](const PyFeeder& self) { return self.feeder.done(); })
+          "remaining", [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.remaining(); }); },
+          "Number of nodes not complete. A stream that made no pass over its file counts what it has read and, until "
+          "it "
+          "has seen the end, one more.")
+      .def_property_readonly("done",
+                             [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.done(); }); })
       .def_property_readonly(
           "ready_ids",
-          [](const PyFeeder& self) {
-            std::vector<NodeId> ids;
-            for (const NodeIndex row : self.feeder.ready_nodes()) {
-              ids.push_back(self.trace->ids()[row]);
-            }
-            return take(std::move(ids));
+          [](PyFeeder& self) {
+            return take(self.with_long([&](Feeder& feeder) { return ids_of(self, feeder, feeder.ready_nodes()); }));
           },
-          "Ids of all ready nodes, ascending (uint64).")
-      .def_property_readonly("trace", [](const PyFeeder& self) { return std::const_pointer_cast<Trace>(self.trace); })
+          "Ids of all ready nodes, in issue order (uint64).")
       .def(
-          "reset", [](PyFeeder& self) { self.feeder.reset(); }, "Back to the start.");
+          "blocked",
+          [](PyFeeder& self, std::size_t max) {
+            return self.with_long([&](Feeder& feeder) { return feeder.blocked(max); });
+          },
+          "max"_a = 20,
+          "What the nodes that are not ready wait for, `max` of them named: for a person to read, not for the inner "
+          "loop.")
+      .def_property_readonly(
+          "statistics", [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.statistics(); }); })
+      .def_property_readonly(
+          "memory_bytes",
+          [](PyFeeder& self) { return self.with([](Feeder& feeder) { return feeder.memory_bytes(); }); },
+          "Anonymous memory of this feeder, beyond what a shared trace holds.")
+      .def_property_readonly(
+          "trace",
+          [](const PyFeeder& self) {
+            return self.trace() ? std::optional(std::const_pointer_cast<Trace>(self.trace())) : std::nullopt;
+          },
+          "The whole trace; None for a stream.")
+      .def(
+          "reset", [](PyFeeder& self) { self.with_long([](Feeder& feeder) { feeder.reset(); }); },
+          "Back to the start. A stream opens its file again.");
 }
 
 }  // namespace chakra::bindings

@@ -5,7 +5,9 @@
 
 #include "arrays.hpp"
 #include "attribute_values.hpp"
+#include "chakra_core/errors.hpp"
 #include "node.hpp"
+#include "trace/trace_storage.hpp"
 
 namespace py = pybind11;
 
@@ -152,7 +154,7 @@ DependencyKind dependency_kind(const std::string& name) {
 
 void bind_node(py::module_& module) {
   py::class_<Node>(module, "Node", "One node of a trace. Cold parts are decoded when asked for.")
-      .def_readonly("row", &Node::row, "Row in the trace.")
+      .def_readonly("row", &Node::row, "Row in the trace; of a node of a stream, in the block that it was read in.")
       .def_property_readonly("id", [](const Node& self) { return self.trace->ids()[self.row]; })
       .def_property_readonly("name", [](const Node& self) { return text(self.trace->name(self.row)); })
       .def_property_readonly(
@@ -169,14 +171,21 @@ void bind_node(py::module_& module) {
       .def_property_readonly("start_ns", [](const Node& self) { return self.trace->start_ns()[self.row]; })
       .def_property_readonly("duration_ns", [](const Node& self) { return self.trace->duration_ns()[self.row]; })
       .def_property_readonly(
-          "data_deps", [](const Node& self) { return ids_of(*self.trace, self.trace->data_deps()[self.row]); },
+          "data_deps", [](const Node& self) { return take(self.trace->parent_ids(self.row, DependencyKind::data)); },
           "Ids of the data parents, in the order of the file.")
       .def_property_readonly(
-          "ctrl_deps", [](const Node& self) { return ids_of(*self.trace, self.trace->ctrl_deps()[self.row]); },
+          "ctrl_deps", [](const Node& self) { return take(self.trace->parent_ids(self.row, DependencyKind::control)); },
           "Ids of the control parents, in the order of the file.")
       .def_property_readonly(
-          "children", [](const Node& self) { return ids_of(*self.trace, self.trace->children()[self.row]); },
-          "Ids of the nodes that wait for this one.")
+          "children",
+          [](const Node& self) {
+            if (!self.trace->storage().apart_data.offsets.empty()) {
+              throw ChakraError("node " + std::to_string(self.trace->ids()[self.row]) +
+                                " comes from a stream, which does not know the children of its nodes");
+            }
+            return ids_of(*self.trace, self.trace->children()[self.row]);
+          },
+          "Ids of the nodes that wait for this one. A node of a stream does not know them: ChakraError.")
       .def_property_readonly(
           "attributes", [](const Node& self) { return self.trace->attributes(self.row); },
           "All attributes in the order of the record.")

@@ -6,6 +6,7 @@ The names exported here are the public face; `chakra_core._core` is the native c
 from chakra_core._core import (
     Adjacency,
     Attribute,
+    Blockage,
     Cancelled,
     ChakraError,
     CollectiveType,
@@ -27,12 +28,14 @@ from chakra_core._core import (
     ReplayReport,
     Report,
     SimulationError,
+    StreamStatistics,
     Trace,
     TraceBuilder,
     TraceDiff,
     TraceStats,
     __version__,
 )
+from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.diagnosis import Diagnosis, diagnose
@@ -49,7 +52,9 @@ from chakra_core.text_workload import convert_text
 
 __all__ = [
     "Adjacency",
+    "AsyncFeeder",
     "Attribute",
+    "Blockage",
     "Cancelled",
     "ChakraError",
     "CollectiveType",
@@ -78,6 +83,7 @@ __all__ = [
     "Report",
     "Result",
     "SimulationError",
+    "StreamStatistics",
     "System",
     "Trace",
     "TraceBuilder",

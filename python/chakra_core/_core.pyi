@@ -17,6 +17,7 @@ import typing_extensions
 __all__: list[str] = [
     "Adjacency",
     "Attribute",
+    "Blockage",
     "Cancelled",
     "ChakraError",
     "CollectiveType",
@@ -24,6 +25,7 @@ __all__: list[str] = [
     "DependencyError",
     "DeviceTrace",
     "Feeder",
+    "FeederRun",
     "FormatError",
     "HostTrace",
     "IoInfo",
@@ -43,6 +45,7 @@ __all__: list[str] = [
     "Report",
     "SimulationError",
     "SimulationResult",
+    "StreamStatistics",
     "SystemConfig",
     "TimelineProcess",
     "Trace",
@@ -284,7 +287,7 @@ class Node:
     @property
     def children(self) -> numpy.typing.NDArray[numpy.uint64]:
         """
-        Ids of the nodes that wait for this one.
+        Ids of the nodes that wait for this one. A node of a stream does not know them: ChakraError.
         """
     @property
     def ctrl_deps(self) -> numpy.typing.NDArray[numpy.uint64]:
@@ -314,7 +317,7 @@ class Node:
     @property
     def row(self) -> int:
         """
-        Row in the trace.
+        Row in the trace; of a node of a stream, in the block that it was read in.
         """
     @property
     def start_ns(self) -> int: ...
@@ -706,14 +709,144 @@ class TraceDump:
     def __iter__(self) -> typing.Any: ...
     def __next__(self) -> bytes: ...
 
+class Blockage:
+    """
+    What the nodes of a feeder that are not ready wait for; str() says it in words.
+    """
+    def __repr__(self) -> str: ...
+    def __str__(self) -> str: ...
+    @property
+    def cycle(self) -> list[int]:
+        """
+        Ids of a minimal cycle: each waits for the next, the last for the first. Empty if there is none.
+        """
+    @property
+    def flying(self) -> list[int]:
+        """
+        Ids of the first of them.
+        """
+    @property
+    def in_flight(self) -> int:
+        """
+        Number of nodes taken and not complete.
+        """
+    @property
+    def is_deadlock(self) -> bool:
+        """
+        Some nodes would wait for ever.
+        """
+    @property
+    def missing(self) -> list[int]:
+        """
+        Ids of parents that the file does not have; of a stream, once it was read to its end.
+        """
+    @property
+    def nodes(self) -> list[tuple[int, list[int]]]:
+        """
+        The first of them by id, each with the ids of its parents that are not complete.
+        """
+    @property
+    def ready(self) -> int:
+        """
+        Number of nodes that could be taken now.
+        """
+    @property
+    def text(self) -> str: ...
+    @property
+    def waiting(self) -> int:
+        """
+        Number of nodes that wait for a parent.
+        """
+
+class StreamStatistics:
+    """
+    What a stream had to do; all zero for a feeder over a whole trace.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def forward_references(self) -> int:
+        """
+        Dependencies on nodes further on in the file.
+        """
+    @property
+    def most_held(self) -> int:
+        """
+        Nodes read and not complete, at the most.
+        """
+    @property
+    def nodes_read(self) -> int: ...
+    @property
+    def read_on_for_dependencies(self) -> int:
+        """
+        Nodes read beyond the window because none in it was ready, and nothing in flight could change that.
+        """
+    @property
+    def read_on_for_order(self) -> int:
+        """
+        Nodes read beyond the window because a node further on might have to be issued first.
+        """
+
+class FeederRun:
+    """
+    Iterates over the nodes of a feeder; see Feeder.run().
+    """
+    def __iter__(self) -> FeederRun: ...
+    def __next__(self) -> Node: ...
+
 class Feeder:
     """
-    Hands out the nodes of a trace in dependency order, among the ready ones the smallest id first.
+    Hands out the nodes of a trace in dependency order.
+
+    A node is ready when all its parents are complete. Among the ready nodes the first in the issue order comes first;
+    equal ones come by id.
+
+    Args:
+        source: a Trace, or what `load` takes; with `window`, a path.
+        deps: which dependencies count, "data", "control" or "both".
+        order: "id" (smallest first), "start" (earliest), "file" (as in the file), "attr:<name>" (an integer attribute,
+            the largest first, nodes without it last; "attr:<name>:smallest" for the smallest first), or a numpy array of
+            a key for each row, the smallest first.
+        window: nodes to read ahead of a file that is streamed (plain, gzip or zstd) rather than loaded; at least 1. Memory
+            is bounded by the window and what is open: nodes in flight, and nodes that wait for nodes further on.
+        in_issue_order: of a stream: the file is in the issue order, which saves a pass over it; FormatError if it is
+            not.
+        threads: that decode; 0 means as many as the machine has cores. The order does not depend on it.
+
+    Raises:
+        ValueError, TypeError: for arguments that make no sense.
+        ChakraError: an attribute that is not an integer.
+        FormatError, DependencyError, OSError: as `load` does; of a stream, what is wrong later in the file is raised
+            when it is reached.
     """
-    def __init__(self, trace: Trace, *, deps: str = "both") -> None: ...
+    def __init__(
+        self,
+        source: typing.Any,
+        *,
+        deps: str = "both",
+        order: typing.Any = "id",
+        window: typing.SupportsInt | typing.SupportsIndex | None = None,
+        in_issue_order: bool = False,
+        threads: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None: ...
+    def blocked(self, max: typing.SupportsInt | typing.SupportsIndex = 20) -> Blockage:
+        """
+        What the nodes that are not ready wait for, `max` of them named: for a person to read, not for the inner loop.
+        """
     def complete(self, node: typing.Any) -> None:
         """
         Marks a taken node (a Node or an id) complete.
+        """
+    def complete_batch(self, ids: typing.Any) -> None:
+        """
+        Marks taken nodes complete: ids as an array, or any sequence of ints. Completes all, or raises and completes none.
+        """
+    def drain(self, max: typing.SupportsInt | typing.SupportsIndex | None = None) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64). Raises as pop() when there is no node to begin with.
+        """
+    def node(self, id: typing.SupportsInt | typing.SupportsIndex) -> Node:
+        """
+        The node with this id; of a stream only while it is read and not complete.
         """
     def peek(self) -> Node | None:
         """
@@ -721,7 +854,13 @@ class Feeder:
         """
     def pop(self) -> Node | None:
         """
-        Takes the ready node with the smallest id; None if none is ready now. Raises DependencyError when nodes remain that can never become ready.
+        Takes the first ready node; None if none is ready now. Raises DependencyError when nodes remain that can never become ready.
+        """
+    def pop_batch(
+        self, max: typing.SupportsInt | typing.SupportsIndex | None = None, complete: typing.Any = None
+    ) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Takes the ready nodes in order, `max` at most; their ids (uint64), none if none is ready now. Of a stream: what is ready in the window. `complete`: ids to mark complete before, as complete_batch() does; saves a call. Raises as pop().
         """
     def push_back(self, node: typing.Any) -> None:
         """
@@ -729,7 +868,15 @@ class Feeder:
         """
     def reset(self) -> None:
         """
-        Back to the start.
+        Back to the start. A stream opens its file again.
+        """
+    def run(self) -> FeederRun:
+        """
+        Iterates over the nodes in order, and completes each when the next is asked for. A node that the loop is left at stays in flight. Ends when no node is ready: when all are complete, or wait for what was taken by hand.
+        """
+    def take(self, node: typing.Any) -> None:
+        """
+        Takes this ready node (a Node or an id), whatever its place in the order.
         """
     @property
     def done(self) -> bool: ...
@@ -739,22 +886,32 @@ class Feeder:
         Number of nodes taken and not complete.
         """
     @property
+    def memory_bytes(self) -> int:
+        """
+        Anonymous memory of this feeder, beyond what a shared trace holds.
+        """
+    @property
     def ready(self) -> int:
         """
-        Number of nodes that pop() could take now.
+        Number of nodes that could be taken now; of a stream, in its window.
         """
     @property
     def ready_ids(self) -> numpy.typing.NDArray[numpy.uint64]:
         """
-        Ids of all ready nodes, ascending (uint64).
+        Ids of all ready nodes, in issue order (uint64).
         """
     @property
     def remaining(self) -> int:
         """
-        Number of nodes not complete.
+        Number of nodes not complete. A stream that made no pass over its file counts what it has read and, until it has seen the end, one more.
         """
     @property
-    def trace(self) -> Trace: ...
+    def statistics(self) -> StreamStatistics: ...
+    @property
+    def trace(self) -> Trace | None:
+        """
+        The whole trace; None for a stream.
+        """
 
 class HostTrace:
     """

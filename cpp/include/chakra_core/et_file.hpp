@@ -26,6 +26,9 @@ struct LoadOptions {
   unsigned threads = 0;          ///< that decode; 0: as many as the machine has cores. The result does not depend on it
   /// Most bytes that compressed input may inflate to, against input made to fill memory; 0: any number.
   std::uint64_t max_inflated_bytes = 0;
+  /// Dependencies whose parents must be there. Those of the other kind are dropped where they name an absent node, and
+  /// Trace::load_report() says so, also with OnError::strict.
+  DependencyKind needed = DependencyKind::both;
 };
 
 /// Reads an ET file: records or JSON, plain, gzip or zstd, all told by the first bytes, not the name. Plain records are

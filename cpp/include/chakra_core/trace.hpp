@@ -75,7 +75,13 @@ class AttributeColumn {
   std::span<const std::uint64_t> presence() const noexcept { return presence_; }
 
   /// Appends the value of `row`; rows must come in ascending order. For builders.
-  void append(NodeIndex row, Value value);
+  void append(NodeIndex row, Value value) {
+    if (row / 64 >= presence_.size()) {
+      add_words(row / 64 + 1);
+    }
+    presence_[row / 64] |= std::uint64_t{1} << (row % 64);
+    values_.push_back(value);
+  }
   /// Appends a column whose row 0 is `first_row` here; all rows here must be smaller. For builders.
   void append(NodeIndex first_row, const AttributeColumn& column);
   void reserve(std::size_t values) { values_.reserve(values); }
@@ -91,6 +97,7 @@ class AttributeColumn {
 
  private:
   std::size_t rank(NodeIndex row) const noexcept;
+  void add_words(std::size_t count);
 
   std::vector<std::uint64_t> presence_;
   std::vector<std::uint32_t> rank_before_word_;  ///< values before each presence word
@@ -142,6 +149,8 @@ class Trace {
 
   Adjacency data_deps() const noexcept;  ///< parents, in the order of the file
   Adjacency ctrl_deps() const noexcept;  ///< parents, in the order of the file
+  /// Ids of a row's parents in the order of the file, of `both` kinds data before control.
+  std::vector<NodeId> parent_ids(NodeIndex row, DependencyKind kind) const;
   /// Nodes that name a row as a parent, ascending, each once. Made on first use for each kind.
   Adjacency children(DependencyKind kind = DependencyKind::both) const;
 

@@ -1,185 +1,53 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/feeder.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
-#include "feeder/ready_set.hpp"
-#include "trace/cycles.hpp"
+#include "feeder/feed.hpp"
 
 namespace chakra {
 
-namespace {
-
-/// Position of each row in the order of ids; empty where rows are in that order already.
-std::vector<std::uint32_t> ranks_by_id(const Trace& trace, std::vector<NodeIndex>& row_of_rank) {
-  const auto ids = trace.ids();
-  if (std::is_sorted(ids.begin(), ids.end())) {
-    return {};
-  }
-  row_of_rank.resize(ids.size());
-  std::iota(row_of_rank.begin(), row_of_rank.end(), NodeIndex{0});
-  std::sort(row_of_rank.begin(), row_of_rank.end(), [&](NodeIndex a, NodeIndex b) { return ids[a] < ids[b]; });
-  std::vector<std::uint32_t> ranks(ids.size());
-  for (std::size_t rank = 0; rank < row_of_rank.size(); ++rank) {
-    ranks[row_of_rank[rank]] = static_cast<std::uint32_t>(rank);
-  }
-  return ranks;
-}
-
-/// Number of different parents of a row.
-std::uint32_t count_parents(std::span<const NodeIndex> data, std::span<const NodeIndex> ctrl,
-                            std::vector<NodeIndex>& scratch) {
-  if (data.size() + ctrl.size() <= 1) {
-    return static_cast<std::uint32_t>(data.size() + ctrl.size());
-  }
-  scratch.assign(data.begin(), data.end());
-  scratch.insert(scratch.end(), ctrl.begin(), ctrl.end());
-  std::sort(scratch.begin(), scratch.end());
-  return static_cast<std::uint32_t>(std::unique(scratch.begin(), scratch.end()) - scratch.begin());
-}
-
-}  // namespace
-
-struct Feeder::State {
-  TracePtr trace;
-  DependencyKind dependencies;
-  Adjacency children;
-  std::vector<NodeIndex> row_of_rank;
-  std::vector<std::uint32_t> rank_of_row;
-  std::vector<std::uint32_t> parents;      ///< different parents of each row
-  std::vector<std::uint32_t> waiting_for;  ///< of these, not complete yet
-  std::vector<bool> taken;                 ///< in flight
-  detail::ReadySet ready;
-  std::size_t in_flight = 0;
-  std::size_t remaining = 0;
-
-  explicit State(TracePtr from, DependencyKind kind)
-      : trace(std::move(from)),
-        dependencies(kind),
-        children(trace->children(kind)),
-        taken(trace->size()),
-        ready(trace->size()) {
-    rank_of_row = ranks_by_id(*trace, row_of_rank);
-    parents.resize(trace->size());
-    std::vector<NodeIndex> scratch;
-    for (NodeIndex row = 0; row < trace->size(); ++row) {
-      parents[row] = count_parents(follows_data() ? trace->data_deps()[row] : std::span<const NodeIndex>{},
-                                   follows_ctrl() ? trace->ctrl_deps()[row] : std::span<const NodeIndex>{}, scratch);
-    }
-    start();
-  }
-
-  bool follows_data() const noexcept { return dependencies != DependencyKind::control; }
-  bool follows_ctrl() const noexcept { return dependencies != DependencyKind::data; }
-  std::uint32_t rank(NodeIndex row) const noexcept { return rank_of_row.empty() ? row : rank_of_row[row]; }
-  NodeIndex row(std::uint32_t rank) const noexcept { return row_of_rank.empty() ? rank : row_of_rank[rank]; }
-
-  void start() {
-    ready.clear();
-    std::fill(taken.begin(), taken.end(), false);
-    waiting_for = parents;
-    in_flight = 0;
-    remaining = trace->size();
-    for (NodeIndex row = 0; row < trace->size(); ++row) {
-      if (waiting_for[row] == 0) {
-        ready.insert(rank(row));
-      }
-    }
-  }
-
-  void check_in_flight(NodeIndex row, const char* what) const {
-    if (row >= trace->size()) {
-      throw ChakraError(std::string(what) + ": row " + std::to_string(row) + " is not in a trace of " +
-                        std::to_string(trace->size()) + " nodes");
-    }
-    if (!taken[row]) {
-      throw ChakraError(std::string(what) + ": node " + std::to_string(trace->ids()[row]) +
-                        " is not in flight; pop() it first, and complete it once");
-    }
-  }
-
-  template <class Visit>
-  void complete(NodeIndex row, Visit&& became_ready) {
-    check_in_flight(row, "complete");
-    taken[row] = false;
-    --in_flight;
-    --remaining;
-    for (const NodeIndex child : children[row]) {
-      if (--waiting_for[child] == 0) {
-        ready.insert(rank(child));
-        became_ready(child);
-      }
-    }
-  }
-
-  [[noreturn]] void throw_stuck() const {
-    const auto cycles = detail::minimal_cycles(*trace, follows_data(), follows_ctrl(), 1);
-    const std::string text =
-        std::to_string(remaining) + " of " + std::to_string(trace->size()) +
-        " nodes can never become ready. Nodes wait for each other: " + detail::describe_cycle(*trace, cycles.front()) +
-        ". Run validate() for all cycles";
-    throw DependencyError((trace->source().empty() ? "" : trace->source() + ": ") + text,
-                          detail::ids_of(*trace, cycles.front()));
-  }
-};
-
+Feeder::Feeder(std::unique_ptr<detail::Feed> feed) : feed_(std::move(feed)) {}
 Feeder::Feeder(TracePtr trace, DependencyKind dependencies)
-    : state_(std::make_unique<State>(std::move(trace), dependencies)) {}
+    : Feeder(std::move(trace), FeederOptions{dependencies, {}}) {}
+Feeder::Feeder(TracePtr trace, const FeederOptions& options)
+    : Feeder(detail::make_whole_feed(std::move(trace), options)) {}
+Feeder Feeder::stream(const std::filesystem::path& path, const FeederOptions& options, const StreamOptions& reading) {
+  return Feeder(detail::make_streamed_feed(path, options, reading));
+}
 Feeder::~Feeder() = default;
 Feeder::Feeder(Feeder&&) noexcept = default;
 Feeder& Feeder::operator=(Feeder&&) noexcept = default;
 
-const Trace& Feeder::trace() const noexcept { return *state_->trace; }
-
-std::optional<NodeIndex> Feeder::peek() const noexcept {
-  const auto rank = state_->ready.smallest();
-  return rank ? std::optional(state_->row(*rank)) : std::nullopt;
-}
-
-std::optional<NodeIndex> Feeder::pop() {
-  const auto rank = state_->ready.smallest();
-  if (!rank) {
-    if (state_->in_flight == 0 && state_->remaining != 0) {
-      state_->throw_stuck();
-    }
-    return std::nullopt;
+const Trace& Feeder::trace() const {
+  if (const Trace* trace = feed_->whole_trace()) {
+    return *trace;
   }
-  const NodeIndex row = state_->row(*rank);
-  state_->ready.erase(*rank);
-  state_->taken[row] = true;
-  ++state_->in_flight;
-  return row;
+  throw ChakraError("a feeder that streams has no whole trace; ask for node(row)");
 }
 
-void Feeder::push_back(NodeIndex row) {
-  state_->check_in_flight(row, "push_back");
-  state_->taken[row] = false;
-  --state_->in_flight;
-  state_->ready.insert(state_->rank(row));
-}
+bool Feeder::is_stream() const noexcept { return feed_->whole_trace() == nullptr; }
+FeederNode Feeder::node(NodeIndex row) const { return feed_->node(row); }
+NodeId Feeder::id(NodeIndex row) const { return feed_->id(row); }
+std::optional<NodeIndex> Feeder::find(NodeId id) const noexcept { return feed_->find(id); }
 
-void Feeder::complete(NodeIndex row) {
-  state_->complete(row, [](NodeIndex) {});
-}
+std::optional<NodeIndex> Feeder::pop() { return feed_->pop(); }
+std::size_t Feeder::pop_all(std::vector<NodeIndex>& rows, std::size_t most) { return feed_->pop_all(rows, most); }
+std::optional<NodeIndex> Feeder::peek() const { return feed_->peek(); }
+void Feeder::take(NodeIndex row) { feed_->take(row); }
+void Feeder::push_back(NodeIndex row) { feed_->push_back(row); }
+void Feeder::complete(NodeIndex row) { feed_->complete(row, nullptr); }
+void Feeder::complete(NodeIndex row, std::vector<NodeIndex>& became_ready) { feed_->complete(row, &became_ready); }
+void Feeder::complete_many(std::span<const NodeIndex> rows) { feed_->complete_many(rows); }
 
-void Feeder::complete(NodeIndex row, std::vector<NodeIndex>& became_ready) {
-  state_->complete(row, [&](NodeIndex child) { became_ready.push_back(child); });
-}
-
-std::size_t Feeder::ready() const noexcept { return state_->ready.size(); }
-std::size_t Feeder::in_flight() const noexcept { return state_->in_flight; }
-std::size_t Feeder::remaining() const noexcept { return state_->remaining; }
-
-std::vector<NodeIndex> Feeder::ready_nodes() const {
-  std::vector<NodeIndex> rows = state_->ready.members();
-  std::transform(rows.begin(), rows.end(), rows.begin(), [&](std::uint32_t rank) { return state_->row(rank); });
-  return rows;
-}
-
-void Feeder::reset() { state_->start(); }
+std::size_t Feeder::ready() const noexcept { return feed_->ready(); }
+std::size_t Feeder::in_flight() const noexcept { return feed_->in_flight(); }
+std::size_t Feeder::remaining() const noexcept { return feed_->remaining(); }
+std::vector<NodeIndex> Feeder::ready_nodes() const { return feed_->ready_nodes(); }
+Blockage Feeder::blocked(std::size_t most) const { return feed_->blocked(most); }
+StreamStatistics Feeder::statistics() const noexcept { return feed_->statistics(); }
+std::size_t Feeder::memory_bytes() const noexcept { return feed_->memory_bytes(); }
+void Feeder::reset() { feed_->reset(); }
 
 }  // namespace chakra

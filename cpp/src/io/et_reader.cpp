@@ -46,7 +46,7 @@ class EtReader {
       options_.progress->total = bytes.size();
     }
     read_plain(bytes);
-    return assembly_.finish(options_.on_error, options_.threads);
+    return assembly_.finish(options_.on_error, options_.threads, options_.needed);
   }
 
   TracePtr read(std::unique_ptr<io::ReadAhead> chunks) {
@@ -54,7 +54,7 @@ class EtReader {
     read_streamed(records);
     records.source()->close();
     assembly_.storage().sources.push_back(records.source());
-    return assembly_.finish(options_.on_error, options_.threads);
+    return assembly_.finish(options_.on_error, options_.threads, options_.needed);
   }
 
  private:

@@ -120,7 +120,7 @@ class JsonEtReader {
     detail::TraceStorage& storage = assembly_.storage();
     storage.metadata_record = wire::encode_metadata(metadata_);
     storage.metadata = std::move(metadata_);
-    return assembly_.finish(options_.on_error, options_.threads);
+    return assembly_.finish(options_.on_error, options_.threads, options_.needed);
   }
 
  private:

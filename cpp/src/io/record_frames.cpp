@@ -18,12 +18,12 @@ constexpr std::size_t word_records = 64;
 
 }  // namespace
 
-/// Each hop would wait for the length where it lands: the processor sees no pattern. All bytes between are needed next.
-void RecordFrames::prefetch() noexcept {
-  const std::size_t until = std::min(bytes_.size(), end_ + prefetch_distance);
-  for (prefetched_ = std::max(prefetched_, end_); prefetched_ < until; prefetched_ += cache_line) {
-    __builtin_prefetch(bytes_.data() + prefetched_);
+std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) noexcept {
+  const std::size_t until = std::min(bytes.size(), at + prefetch_distance);
+  for (from = std::max(from, at); from < until; from += cache_line) {
+    __builtin_prefetch(bytes.data() + from);
   }
+  return from;
 }
 
 FrameBlock RecordFrames::next() {
@@ -33,7 +33,7 @@ FrameBlock RecordFrames::next() {
   };
   try {
     while (problem_.empty() && end_ < bytes_.size() && !(block.count > 0 && is_full())) {
-      prefetch();
+      prefetched_ = prefetch_ahead(bytes_, prefetched_, end_);
       const wire::Frame frame = wire::read_frame(bytes_, end_);
       end_ = frame.begin + frame.size;
       ++block.count;

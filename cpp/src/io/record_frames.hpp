@@ -19,6 +19,10 @@ struct FrameBlock {
   std::uint64_t first_record;  ///< number of the first record in the file
 };
 
+/// Each hop from record to record would wait for the length where it lands: the processor sees no pattern. Asks for the
+/// bytes from `from` up to a fixed distance after `at`, for who needs all of them next; returns where to go on.
+std::size_t prefetch_ahead(std::string_view bytes, std::size_t from, std::size_t at) noexcept;
+
 /// Hops from record to record.
 class RecordFrames {
  public:
@@ -35,8 +39,6 @@ class RecordFrames {
   const std::string& problem() const noexcept { return problem_; }  ///< what is wrong at end(), or empty
 
  private:
-  void prefetch() noexcept;
-
   std::string_view bytes_;
   std::size_t end_;
   std::uint64_t record_;

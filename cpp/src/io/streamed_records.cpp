@@ -38,6 +38,15 @@ std::string_view ChunkedSource::keep(Chunk chunk, std::uint64_t offset) {
   return pieces_.back().chunk.bytes();
 }
 
+void ChunkedSource::keep_only(const char* at) {
+  std::erase_if(pieces_, [&](const Piece& piece) {
+    const char* const begin = piece.chunk.memory.get();
+    const bool goes = std::less<>()(at, begin) || std::less<>()(begin + piece.chunk.size, at);
+    memory_bytes_ -= goes ? piece.chunk.size : 0;
+    return goes;
+  });
+}
+
 void ChunkedSource::close() {
   std::sort(pieces_.begin(), pieces_.end(), [](const Piece& one, const Piece& other) {
     return std::less<>()(one.chunk.memory.get(), other.chunk.memory.get());

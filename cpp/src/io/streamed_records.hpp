@@ -18,6 +18,8 @@ class ChunkedSource final : public detail::RecordSource {
  public:
   /// Bytes that begin at `offset` of the uncompressed file.
   std::string_view keep(Chunk chunk, std::uint64_t offset);
+  /// Frees all chunks but that of a byte.
+  void keep_only(const char* at);
   /// Call once, after the last keep(), so that offset_of() finds its way.
   void close();
 
@@ -47,6 +49,9 @@ class StreamedRecords {
   /// The next record; nothing at the end of the stream. Throws wire::Malformed (offset 0 is position()) where no whole
   /// record comes, and FormatError where the stream fails, after every record before that.
   std::optional<Record> next();
+
+  /// Frees the bytes of all records so far.
+  void let_go() { source_->keep_only(rest_.data()); }
 
   /// Offset of the next record in the uncompressed file.
   std::uint64_t position() const noexcept { return position_; }

@@ -6,29 +6,11 @@
 #include <cstdint>
 
 #include "io/json_text.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra::pytorch {
 
 namespace {
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | code >> 6);
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x1'0000) {
-    put(0xE0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3F));
-    put(0x80 | (code >> 6 & 0x3F));
-    put(0x80 | (code & 0x3F));
-  }
-}
 
 // Translates from left to right; false once the text is no repr. Nesting is a count, not recursion, so that no input
 // is too deep.
@@ -158,7 +140,7 @@ class Translator {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), code, 16);
     if (text.size() != digits || parsed.ptr != text.data() + digits || code > 0x10'FFFF) return false;
     rest_.remove_prefix(digits);
-    append_utf8(text_, code);
+    wire::append_utf8(text_, code);
     return true;
   }
 

@@ -24,14 +24,9 @@ Value AttributeColumn<Value>::value_or(NodeIndex row, Value fallback) const noex
 }
 
 template <class Value>
-void AttributeColumn<Value>::append(NodeIndex row, Value value) {
-  const std::size_t word = row / 64;
-  while (presence_.size() <= word) {
-    presence_.push_back(0);
-    rank_before_word_.push_back(static_cast<std::uint32_t>(values_.size()));
-  }
-  presence_[word] |= std::uint64_t{1} << (row % 64);
-  values_.push_back(value);
+void AttributeColumn<Value>::add_words(std::size_t count) {
+  presence_.resize(count, 0);
+  rank_before_word_.resize(count, static_cast<std::uint32_t>(values_.size()));
 }
 
 template <class Value>

@@ -4,7 +4,7 @@
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/trace_ops.hpp"
-#include "trace/gather_rows.hpp"
+#include "trace/kept_rows.hpp"
 
 namespace chakra {
 
@@ -176,7 +176,7 @@ TracePtr contract(const Trace& trace, std::span<const NodeIndex> rows) {
   const std::vector<NodeIndex> to_row = detail::new_rows(trace, rows);
   Contraction contraction(trace, to_row);
   contraction.run();
-  std::unique_ptr<TraceStorage> storage = detail::gather_rows(trace.storage(), rows);
+  std::unique_ptr<TraceStorage> storage = detail::keep_rows(trace.storage(), rows);
   storage->data_offsets[0] = storage->ctrl_offsets[0] = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const NodeIndex parent : contraction.data_parents(rows[i])) storage->data_parents.push_back(to_row[parent]);

@@ -201,15 +201,19 @@ std::vector<std::vector<NodeIndex>> minimal_cycles(const Trace& trace, bool foll
 }
 
 std::string describe_cycle(const Trace& trace, const std::vector<NodeIndex>& cycle) {
+  return describe_cycle(ids_of(trace, cycle));
+}
+
+std::string describe_cycle(const std::vector<NodeId>& cycle) {
   constexpr std::size_t most_named = 20;
   std::string text;
   for (std::size_t i = 0; i < std::min(cycle.size(), most_named); ++i) {
-    text += std::to_string(trace.ids()[cycle[i]]) + " -> ";
+    text += std::to_string(cycle[i]) + " -> ";
   }
   if (cycle.size() > most_named) {
     text += "... (" + std::to_string(cycle.size() - most_named) + " more) -> ";
   }
-  return text + std::to_string(trace.ids()[cycle.front()]);
+  return text + std::to_string(cycle.front());
 }
 
 std::vector<NodeId> ids_of(const Trace& trace, const std::vector<NodeIndex>& rows) {

@@ -17,6 +17,7 @@ std::vector<std::vector<NodeIndex>> minimal_cycles(const Trace& trace, bool foll
 
 /// "1 -> 2 -> 1" in ids; a long cycle is shortened.
 std::string describe_cycle(const Trace& trace, const std::vector<NodeIndex>& cycle);
+std::string describe_cycle(const std::vector<NodeId>& cycle);
 
 std::vector<NodeId> ids_of(const Trace& trace, const std::vector<NodeIndex>& rows);
 

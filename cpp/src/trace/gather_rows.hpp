@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <limits>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "chakra_core/trace.hpp"
-#include "trace/trace_storage.hpp"
 
-// What makes a trace of some rows of another, for all but their dependencies.
 namespace chakra::detail {
 
-inline constexpr NodeIndex not_kept = std::numeric_limits<NodeIndex>::max();
+struct RowOfTrace {
+  const Trace* trace;
+  NodeIndex row;
+};
 
-/// Where each row of the whole trace goes, or not_kept.
-/// Throws ChakraError for a row that is out of range or named twice.
-std::vector<NodeIndex> new_rows(const Trace& trace, std::span<const NodeIndex> rows);
-
-/// The columns of these rows, in their order, with index and metadata. The dependencies are to be filled in.
-std::unique_ptr<TraceStorage> gather_rows(const TraceStorage& from, std::span<const NodeIndex> rows);
+/// A new trace of rows of others, in that order, which knows parents by id only (TraceAssembly::finish_apart()). Record
+/// bytes are copied unless they lie in a mapped file, so that the other traces can go. Rows must have their record as
+/// it was read.
+TracePtr gather_rows(std::span<const RowOfTrace> rows);
 
 }  // namespace chakra::detail

@@ -44,8 +44,12 @@ void RowBlock::append(const wire::DecodedNode& node, std::string_view record, Re
   to.name_ids[row] = strings_->intern(node.name, row);
   to.start_ns[row] = node.start_ns;
   to.duration_ns[row] = node.duration_ns;
-  data_parent_ids.insert(data_parent_ids.end(), node.data_deps.begin(), node.data_deps.end());
-  ctrl_parent_ids.insert(ctrl_parent_ids.end(), node.ctrl_deps.begin(), node.ctrl_deps.end());
+  for (const NodeId parent : node.data_deps) {
+    data_parent_ids.push_back(parent);
+  }
+  for (const NodeId parent : node.ctrl_deps) {
+    ctrl_parent_ids.push_back(parent);
+  }
   to.data_offsets[row + 1] = data_parent_ids.size();
   to.ctrl_offsets[row + 1] = ctrl_parent_ids.size();
   to.record_begin[row] = record.data();

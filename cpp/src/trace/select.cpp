@@ -4,7 +4,7 @@
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/trace_ops.hpp"
-#include "trace/gather_rows.hpp"
+#include "trace/kept_rows.hpp"
 #include "trace/trace_storage.hpp"
 
 namespace chakra {
@@ -95,7 +95,7 @@ std::vector<NodeIndex> rows_of(const Trace& trace, std::span<const NodeId> ids) 
 
 TracePtr select(const Trace& trace, std::span<const NodeIndex> rows) {
   const std::vector<NodeIndex> to_row = detail::new_rows(trace, rows);
-  std::unique_ptr<TraceStorage> storage = detail::gather_rows(trace.storage(), rows);
+  std::unique_ptr<TraceStorage> storage = detail::keep_rows(trace.storage(), rows);
   gather_parents(trace.data_deps(), rows, to_row, *storage, storage->data_offsets, storage->data_parents);
   gather_parents(trace.ctrl_deps(), rows, to_row, *storage, storage->ctrl_offsets, storage->ctrl_parents);
   return std::make_shared<const Trace>(std::move(storage));

@@ -35,43 +35,13 @@ auto decode_cold(const Trace& trace, NodeIndex row, Decode&& decode) {
   }
 }
 
-/// Counts each parent of a row once, in whatever order.
-template <class Take>
-void for_each_parent_once(const Trace& trace, DependencyKind kind, NodeIndex row, std::vector<NodeIndex>& seen_by,
-                          Take&& take) {
-  const auto look = [&](std::span<const NodeIndex> parents) {
-    for (const NodeIndex parent : parents) {
-      // A row is marked with the last child that named it, so the marks need no clearing.
-      if (seen_by[parent] != row + 1) {
-        seen_by[parent] = row + 1;
-        take(parent);
-      }
-    }
-  };
-  if (kind != DependencyKind::control) {
-    look(trace.data_deps()[row]);
+void append_parent_ids(std::vector<NodeId>& ids, const detail::TraceStorage& storage, std::span<const NodeIndex> rows,
+                       const detail::ParentsApart& apart, NodeIndex row) {
+  for (const NodeIndex parent : rows) {
+    ids.push_back(storage.ids[parent]);
   }
-  if (kind != DependencyKind::data) {
-    look(trace.ctrl_deps()[row]);
-  }
-}
-
-void make_children(const Trace& trace, DependencyKind kind, detail::TraceStorage::Children& children) {
-  const auto size = static_cast<NodeIndex>(trace.size());
-  std::vector<NodeIndex> seen_by(size, 0);
-  children.offsets.assign(std::size_t{size} + 1, 0);
-  for (NodeIndex row = 0; row < size; ++row) {
-    for_each_parent_once(trace, kind, row, seen_by, [&](NodeIndex parent) { ++children.offsets[parent + 1]; });
-  }
-  for (std::size_t row = 0; row < size; ++row) {
-    children.offsets[row + 1] += children.offsets[row];
-  }
-  children.rows.resize(children.offsets[size]);
-  std::vector<std::uint64_t> next(children.offsets.begin(), children.offsets.end() - 1);
-  std::fill(seen_by.begin(), seen_by.end(), 0);
-  for (NodeIndex row = 0; row < size; ++row) {
-    for_each_parent_once(trace, kind, row, seen_by, [&](NodeIndex parent) { children.rows[next[parent]++] = row; });
-  }
+  const auto elsewhere = apart[row];
+  ids.insert(ids.end(), elsewhere.begin(), elsewhere.end());
 }
 
 }  // namespace
@@ -108,13 +78,15 @@ std::string_view Trace::string(std::uint32_t id) const noexcept { return storage
 Adjacency Trace::data_deps() const noexcept { return {storage_->data_offsets, storage_->data_parents}; }
 Adjacency Trace::ctrl_deps() const noexcept { return {storage_->ctrl_offsets, storage_->ctrl_parents}; }
 
-Adjacency Trace::children(DependencyKind kind) const {
-  detail::TraceStorage::Children& children = storage_->children[static_cast<std::size_t>(kind)];
-  std::call_once(children.once, [&] {
-    make_children(*this, kind, children);
-    children.memory_bytes = column_bytes(children.offsets) + column_bytes(children.rows);
-  });
-  return {children.offsets, children.rows};
+std::vector<NodeId> Trace::parent_ids(NodeIndex row, DependencyKind kind) const {
+  std::vector<NodeId> ids;
+  if (kind != DependencyKind::control) {
+    append_parent_ids(ids, *storage_, data_deps()[row], storage_->apart_data, row);
+  }
+  if (kind != DependencyKind::data) {
+    append_parent_ids(ids, *storage_, ctrl_deps()[row], storage_->apart_ctrl, row);
+  }
+  return ids;
 }
 
 const AttributeColumn<std::uint8_t>& Trace::is_cpu_op() const noexcept { return storage_->attributes.is_cpu_op; }
@@ -165,10 +137,13 @@ std::size_t Trace::memory_bytes() const noexcept {
                       column_bytes(s.data_parents) + column_bytes(s.ctrl_offsets) + column_bytes(s.ctrl_parents) +
                       column_bytes(s.record_begin) + column_bytes(s.record_size) + column_bytes(s.record_form) +
                       s.strings.memory_bytes() + s.index.memory_bytes() + s.attributes.memory_bytes() +
-                      s.metadata_record.capacity();
-  for (const auto& children : s.children) {
-    bytes += children.memory_bytes.load();
+                      s.metadata_record.capacity() + s.apart_data.memory_bytes() + s.apart_ctrl.memory_bytes();
+  for (const auto* kinds : {&s.children, &s.children_by_id}) {
+    for (const auto& children : *kinds) {
+      bytes += children.memory_bytes.load();
+    }
   }
+  bytes += s.order_of_ids.memory_bytes.load();
   for (const auto& source : s.sources) {
     bytes += source->memory_bytes();
   }

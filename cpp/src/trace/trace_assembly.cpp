@@ -287,7 +287,7 @@ void TraceAssembly::drop_duplicates(const std::vector<IdIndex::Duplicate>& dupli
   block.rows_ = to.ids.size();
 }
 
-void TraceAssembly::throw_missing_parents() const {
+void TraceAssembly::throw_missing_parents(DependencyKind needed) const {
   const TraceStorage& from = *storage_;
   std::vector<NodeId> absent;
   std::string named;
@@ -307,10 +307,10 @@ void TraceAssembly::throw_missing_parents() const {
     std::size_t ctrl = 0;
     for (std::size_t local = 0; local < block.rows_; ++local) {
       const std::size_t row = block.first_row_ + local;
-      for (; data < from.data_offsets[row + 1]; ++data) {
+      for (; needed != DependencyKind::control && data < from.data_offsets[row + 1]; ++data) {
         look(row, block.data_parent_ids[data]);
       }
-      for (; ctrl < from.ctrl_offsets[row + 1]; ++ctrl) {
+      for (; needed != DependencyKind::data && ctrl < from.ctrl_offsets[row + 1]; ++ctrl) {
         look(row, block.ctrl_parent_ids[ctrl]);
       }
     }
@@ -380,20 +380,22 @@ void TraceAssembly::rebase(const DependencyColumns& kind, unsigned threads) {
   });
 }
 
-void TraceAssembly::resolve(OnError on_error, unsigned threads) {
+void TraceAssembly::resolve(OnError on_error, unsigned threads, DependencyKind needed) {
   TraceStorage& to = *storage_;
   std::array<DependencyColumns, 2> kinds = {
       DependencyColumns{&RowBlock::data_parent_ids, &to.data_offsets, &to.data_parents, {0}},
       DependencyColumns{&RowBlock::ctrl_parent_ids, &to.ctrl_offsets, &to.ctrl_parents, {0}}};
+  const std::array<OnError, 2> on_absent = {needed != DependencyKind::control ? on_error : OnError::recover,
+                                            needed != DependencyKind::data ? on_error : OnError::recover};
   std::array<bool, 2> complete{};
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     for (const RowBlock& block : blocks_) {
       kinds[kind].bases.push_back(kinds[kind].bases.back() + (block.*kinds[kind].parent_ids).size());
     }
-    complete[kind] = resolve_kind(kinds[kind], on_error, threads);
-  }
-  if (on_error == OnError::strict && !(complete[0] && complete[1])) {
-    throw_missing_parents();
+    complete[kind] = resolve_kind(kinds[kind], on_absent[kind], threads);
+    if (!complete[kind] && on_absent[kind] == OnError::strict) {
+      throw_missing_parents(needed);
+    }
   }
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     rebase(kinds[kind], threads);
@@ -404,13 +406,13 @@ void TraceAssembly::resolve(OnError on_error, unsigned threads) {
   merge_reports();
 }
 
-TracePtr TraceAssembly::finish(OnError on_error, unsigned threads) {
+TracePtr TraceAssembly::finish(OnError on_error, unsigned threads, DependencyKind needed) {
   TraceStorage& to = *storage_;
   merge_reports();
   close_gaps();
   join_strings(threads);
   build_index(on_error);
-  resolve(on_error, threads);
+  resolve(on_error, threads, needed);
   std::vector<AttributePart> parts;
   for (std::size_t number = 0; number < blocks_.size(); ++number) {
     parts.push_back(
@@ -418,6 +420,21 @@ TracePtr TraceAssembly::finish(OnError on_error, unsigned threads) {
   }
   to.attributes = joined(parts, threads);
   to.attributes.shrink_to_fit();
+  blocks_.clear();
+  return std::make_shared<const Trace>(std::exchange(storage_, nullptr));
+}
+
+TracePtr TraceAssembly::finish_apart() {
+  TraceStorage& to = *storage_;
+  close_gaps();
+  join_strings(1);
+  to.index.build(to.ids);
+  RowBlock& block = blocks_.front();
+  to.apart_data = {std::exchange(to.data_offsets, {}), std::move(block.data_parent_ids)};
+  to.apart_ctrl = {std::exchange(to.ctrl_offsets, {}), std::move(block.ctrl_parent_ids)};
+  to.data_offsets.assign(to.ids.size() + 1, 0);
+  to.ctrl_offsets.assign(to.ids.size() + 1, 0);
+  to.attributes = std::move(block.attributes);
   blocks_.clear();
   return std::make_shared<const Trace>(std::exchange(storage_, nullptr));
 }

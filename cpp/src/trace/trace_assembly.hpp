@@ -43,8 +43,13 @@ class TraceAssembly {
   RowBlock& growing();
 
   /// With OnError::strict throws FormatError (duplicate id) or DependencyError (missing parent); with
-  /// recover drops later duplicates and dependencies on absent nodes, and reports them.
-  TracePtr finish(OnError on_error, unsigned threads = 1);
+  /// recover drops later duplicates and dependencies on absent nodes, and reports them. Dependencies of a kind that is
+  /// not `needed` are treated as with recover.
+  TracePtr finish(OnError on_error, unsigned threads = 1, DependencyKind needed = DependencyKind::both);
+
+  /// Instead of finish(), for rows of which the parents may be elsewhere, in one block that was filled without a gap:
+  /// the trace has its parents by id only (Trace::parent_ids()). Of rows with one id, find() gives the first.
+  TracePtr finish_apart();
 
  private:
   void close_gaps();
@@ -54,7 +59,7 @@ class TraceAssembly {
   void build_index(OnError on_error);
   void collapse();
   void drop_duplicates(const std::vector<IdIndex::Duplicate>& duplicates);
-  void resolve(OnError on_error, unsigned threads);
+  void resolve(OnError on_error, unsigned threads, DependencyKind needed);
 
   /// One kind of dependencies: where the blocks have the ids, and where the rows go.
   struct DependencyColumns {
@@ -67,7 +72,7 @@ class TraceAssembly {
   bool resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids, const Column<std::uint64_t>& offsets,
                      NodeIndex* parents, OnError on_error);
   void rebase(const DependencyColumns& kind, unsigned threads);
-  [[noreturn]] void throw_missing_parents() const;
+  [[noreturn]] void throw_missing_parents(DependencyKind needed) const;
   std::uint64_t record_number(NodeIndex row) const;
   std::string describe_record(NodeIndex row) const;
 

@@ -45,7 +45,22 @@ enum class RecordForm : std::uint8_t {
   tail,                   ///< inputs, outputs and attributes only; the rest is in the columns
 };
 
-/// The columns behind a Trace. Filled by RowBlock and TraceAssembly, then never changed but for `children`.
+/// Parents by id, of rows whose parents need not be rows of the same trace: a block of a file that is streamed.
+struct ParentsApart {
+  Column<std::uint64_t> offsets;  ///< empty, or one more than rows
+  std::vector<NodeId> ids;
+
+  std::span<const NodeId> operator[](NodeIndex row) const noexcept {
+    return offsets.empty() ? std::span<const NodeId>()
+                           : std::span(ids).subspan(offsets[row], offsets[row + 1] - offsets[row]);
+  }
+  std::size_t memory_bytes() const noexcept {
+    return offsets.capacity() * sizeof(std::uint64_t) + ids.capacity() * sizeof(NodeId);
+  }
+};
+
+/// The columns behind a Trace. Filled by RowBlock and TraceAssembly, then never changed but for what is made on first
+/// use.
 struct TraceStorage {
   Column<NodeId> ids;
   Column<NodeType> types;
@@ -57,6 +72,9 @@ struct TraceStorage {
   Column<NodeIndex> data_parents;
   Column<std::uint64_t> ctrl_offsets;
   Column<NodeIndex> ctrl_parents;
+
+  ParentsApart apart_data;  ///< instead of data_parents, whose offsets are all 0 then
+  ParentsApart apart_ctrl;
 
   AttributeColumns attributes;
 
@@ -77,11 +95,21 @@ struct TraceStorage {
   /// Made on first use, one for each DependencyKind.
   struct Children {
     std::once_flag once;
-    std::vector<std::uint64_t> offsets;
-    std::vector<NodeIndex> rows;
+    Column<std::uint64_t> offsets;
+    Column<NodeIndex> rows;
     std::atomic<std::size_t> memory_bytes{0};
   };
   mutable std::array<Children, 3> children;
+  mutable std::array<Children, 3> children_by_id;  ///< where rows are not in the order of ids; detail::children_by_id()
+
+  /// Made on first use; empty where rows are in that order.
+  struct OrderOfIds {
+    std::once_flag once;
+    Column<NodeIndex> row_of_rank;
+    Column<std::uint32_t> rank_of_row;
+    std::atomic<std::size_t> memory_bytes{0};
+  };
+  mutable OrderOfIds order_of_ids;
 
   std::string_view record_bytes(NodeIndex row) const noexcept { return {record_begin[row], record_size[row]}; }
 };

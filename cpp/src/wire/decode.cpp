@@ -801,7 +801,7 @@ void append_mended(std::string& copy, std::string_view node_message, std::span<c
   }
 }
 
-Frame read_frame(std::string_view bytes, std::size_t offset) {
+Frame read_unusual_frame(std::string_view bytes, std::size_t offset) {
   Cursor cursor(bytes.substr(offset));
   const std::uint64_t size = cursor.varint();
   const std::size_t begin = offset + cursor.offset();

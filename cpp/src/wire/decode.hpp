@@ -123,6 +123,24 @@ struct Frame {
 
 /// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
 /// if the prefix is no varint or the message would end after the bytes.
-Frame read_frame(std::string_view bytes, std::size_t offset);
+inline Frame read_frame(std::string_view bytes, std::size_t offset);
+/// The same for lengths of more than two bytes and for what is no frame.
+Frame read_unusual_frame(std::string_view bytes, std::size_t offset);
+
+inline Frame read_frame(std::string_view bytes, std::size_t offset) {
+  const std::size_t left = bytes.size() - offset;
+  if (left >= 2) {
+    const auto first = static_cast<unsigned char>(bytes[offset]);
+    const auto second = static_cast<unsigned char>(bytes[offset + 1]);
+    if (first < 0x80 && first < left) {
+      return {offset + 1, first};
+    }
+    const std::size_t size = (first & 0x7FU) | std::size_t{second} << 7;
+    if (first >= 0x80 && second < 0x80 && size <= left - 2) {
+      return {offset + 2, size};
+    }
+  }
+  return read_unusual_frame(bytes, offset);
+}
 
 }  // namespace chakra::wire

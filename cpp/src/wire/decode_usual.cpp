@@ -67,8 +67,12 @@ inline const char* varint(const char* at, const char* end, std::uint64_t& value)
 
 /// The length of something and then its bytes, which begin at the position given back; null if they would pass `end`.
 inline const char* length(const char* at, const char* end, std::size_t& size) noexcept {
-  if (at != end && static_cast<unsigned char>(*at) < 0x80) {
-    size = static_cast<unsigned char>(*at++);
+  const auto byte = [](const char* from) { return static_cast<unsigned char>(*from); };
+  if (at != end && byte(at) < 0x80) {
+    size = byte(at++);
+  } else if (end - at >= 2 && byte(at + 1) < 0x80) {
+    size = (byte(at) & 0x7FU) | std::size_t{byte(at + 1)} << 7;
+    at += 2;
   } else {
     std::uint64_t wide = 0;
     at = varint_by_bytes(at, end, wide);
@@ -197,18 +201,22 @@ inline bool take_attribute(const char* at, const char* end, const char* record_e
   return false;
 }
 
-bool take_dependencies(std::string_view packed, std::vector<NodeId>& deps) {
-  const char* at = packed.data();
-  const char* const end = at + packed.size();
+/// A packed list of ids; a record that goes on behind it makes reading them quick.
+const char* take_dependencies(const char* at, const char* record_end, std::vector<NodeId>& deps) {
+  std::string_view packed;
+  const char* const end = bytes(at, record_end, packed);
+  if (end == nullptr) {
+    return nullptr;
+  }
   std::uint64_t id = 0;
-  while (at != end) {
-    at = varint(at, end, id);
-    if (at == nullptr) {
-      return false;
+  for (at = packed.data(); at != end;) {
+    at = varint(at, record_end, id);
+    if (at == nullptr || at > end) {
+      return nullptr;
     }
     deps.push_back(id);
   }
-  return true;
+  return end;
 }
 
 /// In ns: the attribute where it is there, otherwise the field. False for what is negative or too large.
@@ -252,11 +260,9 @@ inline const char* take_field(const char* at, const char* end, DecodedNode& node
     (field == key(schema::Node::ctrl_deps, varint_type) ? node.ctrl_deps : node.data_deps).push_back(number);
     return at;
   } else if constexpr (field == key(schema::Node::ctrl_deps, length_type)) {
-    at = bytes(at, end, text);
-    return at != nullptr && take_dependencies(text, node.ctrl_deps) ? at : nullptr;
+    return take_dependencies(at, end, node.ctrl_deps);
   } else if constexpr (field == key(schema::Node::data_deps, length_type)) {
-    at = bytes(at, end, text);
-    return at != nullptr && take_dependencies(text, node.data_deps) ? at : nullptr;
+    return take_dependencies(at, end, node.data_deps);
   } else if constexpr (field == key(schema::Node::start_time_micros, varint_type)) {
     return varint(at, end, integers.start_micros);
   } else if constexpr (field == key(schema::Node::duration_micros, varint_type)) {

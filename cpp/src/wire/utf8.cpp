@@ -66,6 +66,10 @@ Utf8Step decode_utf8(std::string_view text) noexcept {
 std::size_t find_invalid_utf8(std::string_view text) noexcept {
   std::size_t at = 0;
   while ((at = skip_ascii(text.data(), at, text.size())) < text.size()) {
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
     const Utf8Step step = decode_utf8(text.substr(at));
     if (!step.valid) {
       return at;

@@ -1,49 +1,105 @@
 # SPDX-License-Identifier: MIT
-"""tests/consumer builds and runs against what was installed: from the wheel, and from `cmake --install`."""
+"""Programs that know only the installed package are built and run: C++20, C99, and C++17 against the two faces."""
 
 from __future__ import annotations
 
+import re
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+import chakra_core as cc
+from installed_package import ROOT, run
 
-pytestmark = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on the PATH")
-
-
-def run(*command: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+CPU = {"is_cpu_op": True}
 
 
-def build_and_run(package: Path, build: Path) -> None:
-    run("cmake", "-S", ROOT / "tests" / "consumer", "-B", build, f"-Dchakra_core_DIR={package}")
-    run("cmake", "--build", build, "-j", "2")
-    assert run(build / "consumer", build / "written.et") == "nodes 10, sum 45, problems 0\n"
+@pytest.fixture(scope="session")
+def programs(package: Path, build: Callable[..., Path]) -> Path:
+    # The headers are the same files in both packages: compiling each of them alone is for one of the two.
+    everything = "site-packages" not in package.parts
+    return build(ROOT / "tests" / "consumer", *([] if everything else ["programs"]))
 
 
-def test_from_the_wheel(tmp_path: Path) -> None:
-    package = Path(run(sys.executable, "-m", "chakra_core", "--cmake-dir").strip())
-    if not package.is_dir():
-        pytest.skip(f"{package} is not there: chakra_core was not installed from a wheel")
-    build_and_run(package, tmp_path / "build")
+@pytest.fixture
+def rank_trace(tmp_path: Path) -> Path:
+    """One rank: two chains of host work and kernels, a collective, a message; the file is not in the order of ids."""
+    b = cc.TraceBuilder()
+    b.add_node(id=6, name="all_reduce", type="COMM_COLL_NODE", data_deps=[4],
+               attrs={"comm_type": 0, "comm_size": 1024, "pg_name": "2", "involved_dim": [True, False]})  # fmt: skip
+    b.add_node(id=3, name="launch", type="COMP_NODE", data_deps=[1], duration_ns=2_000, attrs=CPU)
+    b.add_node(id=4, name="kernel", type="COMP_NODE", data_deps=[3, 3], duration_ns=5_000, attrs={"num_ops": 77})
+    b.add_node(id=1, name="first", type="COMP_NODE", attrs=CPU)
+    b.add_node(id=2, name="second", type="COMP_NODE", attrs=CPU)
+    b.add_node(id=5, name="send", type="COMM_SEND_NODE", data_deps=[2], ctrl_deps=[4],
+               attrs={"comm_size": 64, "comm_dst": 1, "comm_tag": 9})  # fmt: skip
+    b.add_node(id=0, name="groups", type="METADATA_NODE", inputs=cc.IoInfo(values="[g]"))
+    path = tmp_path / "rank.et"
+    cc.save(b.build(), path)
+    return path
 
 
-def test_from_cmake_install(tmp_path: Path) -> None:
-    built = next(
-        (
-            folder
-            for folder in (ROOT / "build" / name for name in ("dev", "release"))
-            if (folder / "cpp" / "libchakra_core.a").is_file()
-        ),
-        None,
-    )
-    if built is None:
-        pytest.skip("no build folder with the core: run cmake --preset dev and build it")
-    run("cmake", "--install", built, "--prefix", tmp_path / "prefix")
-    build_and_run(tmp_path / "prefix" / "lib" / "cmake" / "chakra_core", tmp_path / "build")
+def test_headers_include_nothing_of_others(package: Path) -> None:
+    include = package.parents[2] / "include"
+    headers = [*include.rglob("*.hpp"), *include.rglob("*.h")]
+    assert len(headers) > 20
+    for header in headers:
+        for name in re.findall(r"^ *#include +(\S+)", header.read_text(), re.MULTILINE):
+            ours = name.strip('"<>').startswith("chakra_core/")
+            standard = re.fullmatch(r"<(\w+|std(def|int)\.h)>", name) is not None
+            by_choice = name == '"et_def.pb.h"' and header.name == "messages.hpp"
+            assert ours or standard or by_choice, f"{header} includes {name}"
+
+
+def test_cpp_and_c(programs: Path, tmp_path: Path) -> None:
+    written = tmp_path / "written.et"
+    assert run(programs / "consumer", written) == "nodes 10, sum 45, problems 0\n"
+    assert run(programs / "consumer_c", written) == "nodes 10, sum 45, attributes of row 1: 1\n"
+
+
+def test_as_astra_sim_calls(programs: Path, rank_trace: Path) -> None:
+    assert run(programs / "workload", rank_trace).splitlines() == [
+        "0 skipped [g]",
+        "1 first runtime 0 ops 0",
+        "2 second runtime 0 ops 0",  # one host operator at a time
+        "3 launch runtime 2000 ops 0",
+        "4 kernel runtime 5000 ops 77",
+        "5 send from 5 to 1 tag 9",  # waited for 4 too, a control dependency
+        "6 all_reduce collective 0 size 1024 priority 0 group '2' dims 10",
+        "finished",
+    ]
+
+
+def test_as_users_of_the_older_feeder_call(programs: Path, rank_trace: Path) -> None:
+    assert run(programs / "older_loop", rank_trace).splitlines() == [
+        "0 groups runtime 0 children 0 parents 0",
+        "1 first runtime 0 children 1 parents 0",
+        "2 second runtime 0 children 1 parents 0",
+        "3 launch runtime 2 children 1 parents 1",
+        "5 send runtime 0 children 0 parents 1",  # before 4: data dependencies only
+        "4 kernel runtime 5 children 1 parents 2",
+        "6 all_reduce runtime 0 children 0 parents 1",
+        "finished",
+        "wrapper 7",
+    ]
+
+
+@pytest.mark.skipif(shutil.which("protoc") is None, reason="protobuf's compiler is not on the PATH")
+def test_the_faces_with_protobufs_own_classes(
+    programs: Path, build: Callable[..., Path], package: Path, rank_trace: Path
+) -> None:
+    if "site-packages" in package.parts:
+        pytest.skip("once is enough")
+    option = "-DCHAKRA_CORE_ASTRA_SIM_PROTOBUF=ON"
+    with_protobuf = build(ROOT / "tests" / "consumer", "workload", "older_loop", options=(option,))
+    for program in ("workload", "older_loop"):
+        assert run(with_protobuf / program, rank_trace) == run(programs / program, rank_trace)
+
+
+def test_the_faces_refuse_what_cannot_run(programs: Path, tmp_path: Path) -> None:
+    absent = tmp_path / "absent.et"
+    for program in ("workload", "older_loop"):
+        assert str(absent) in run(programs / program, absent, expect=1)
+    assert not absent.exists()
