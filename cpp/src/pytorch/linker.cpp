@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "parallel/parallel_for.hpp"
 #include "pytorch/calls.hpp"
 #include "pytorch/device_reader.hpp"
 #include "pytorch/host_reader.hpp"
@@ -108,8 +109,10 @@ LinkedTrace link(const std::optional<std::filesystem::path>& host, const std::op
   const pytorch::ReadOptions read{options.on_error, options.progress};
   std::optional<pytorch::HostTrace> host_trace;
   std::optional<pytorch::DeviceTrace> device_trace;
-  if (host) host_trace = pytorch::read_host_trace(*host, read);
-  if (device) device_trace = pytorch::read_device_trace(*device, read);
+  parallel_for(2, 2, [&](std::size_t side) {
+    if (side == 0 && host) host_trace = pytorch::read_host_trace(*host, read);
+    if (side == 1 && device) device_trace = pytorch::read_device_trace(*device, read);
+  });
   return pytorch::link_traces(std::move(host_trace), std::move(device_trace), options);
 }
 
