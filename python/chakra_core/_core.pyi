@@ -1336,7 +1336,7 @@ def read_device_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
 ) -> DeviceTrace:
     """
-    Reads a Kineto trace, plain or gzip.
+    Reads a Kineto trace, plain, gzip or zstd.
     """
 
 def read_head(path: os.PathLike[str] | str | bytes, most_bytes: typing.SupportsInt | typing.SupportsIndex) -> bytes:
@@ -1348,7 +1348,7 @@ def read_host_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
 ) -> HostTrace:
     """
-    Reads a PyTorch host trace, plain or gzip.
+    Reads a PyTorch host trace, plain, gzip or zstd.
     """
 
 def replay(trace: Trace, deps: str = "data") -> ReplayReport:

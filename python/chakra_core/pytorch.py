@@ -24,8 +24,8 @@ def link(
     """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
 
     Args:
-        host: the host trace, plain or gzip JSON; None works from the device trace alone.
-        device: the device trace, plain or gzip JSON; None works from the host trace alone.
+        host: the host trace, plain, gzip or zstd JSON; None works from the device trace alone.
+        device: the device trace, plain, gzip or zstd JSON; None works from the host trace alone.
         rank: the rank; by default what the device trace says.
         on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
         progress: counts the bytes of the files as they lie on disk.

@@ -11,7 +11,7 @@
 
 namespace chakra::pytorch {
 
-/// Reads a Kineto trace, plain or gzip, in one pass and a constant window beside the result.
+/// Reads a Kineto trace, plain, gzip or zstd, in one pass and a constant window beside the result.
 ///
 /// Strict: throws FormatError at the first byte that is not JSON, at an event without a usable `ts`, and for a file
 /// that is no Kineto trace. Recovering: keeps every whole event and says in the report what was mended or lost; throws

@@ -12,7 +12,7 @@
 
 namespace chakra::pytorch {
 
-/// Reads a host trace (ExecutionTraceObserver) of any schema, plain or gzip, in one pass and a constant window beside
+/// Reads a host trace (ExecutionTraceObserver) of any schema, plain, gzip or zstd, in one pass and a constant window beside
 /// the result. Which layout a node has (1.0.1 or later) is told by its own keys, not by the schema.
 ///
 /// Strict: throws FormatError at the first byte that is not JSON, at a node without a usable id, and for a file that is
