@@ -25,6 +25,7 @@ from chakra_core.file_kind import kind_of_file
 from chakra_core.io import save
 from chakra_core.pytorch import Layout, load_linked
 from chakra_core.pytorch import convert as convert_linked
+from chakra_core.pytorch import replay as replay_trace
 from chakra_core.rank_traces import files_by_rank
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.trace_source import is_remote, load_source
@@ -55,6 +56,9 @@ def convert(
             "--comm-groups", show_default=False, help="JSON file to write with the communicator groups, for simulators."
         ),
     ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Check what was made of PyTorch traces against the recorded times.")
+    ] = False,
     level: Annotated[
         int | None, typer.Option("--level", show_default=False, help="Of gzip (1 to 9) or zstd (1 to 19).")
     ] = None,
@@ -69,7 +73,7 @@ def convert(
     The name of the output says which form: .et or .json, each also with .gz or .zst.
     """
     options = SaveOptions(level, schema_version)
-    choices = ConvertChoices(layout, memory_nodes, on_error)
+    choices = ConvertChoices(layout, memory_nodes, replay, on_error)
     if traces:
         if host is not None or device is not None or rank is not None:
             raise ConfigError("give either execution traces or PyTorch's --host and --device")
@@ -82,12 +86,14 @@ def convert(
     if comm_groups is not None:
         recorded_groups(trace for trace, _ in converted).save(comm_groups)
     if json:
-        print_json(written)
+        print_json([{key: value for key, value in one.items() if key != "replay_text"} for one in written])
         return
     for one in written:
         typer.echo(f"{one['path']}: {format_count(one['nodes'])} nodes, {format_bytes(one['file_bytes'])}")
         for advice in one.get("link", {}).get("advice", ()):
             typer.echo(f"  advice: {advice}")
+        for line in one.get("replay_text", "").splitlines():
+            typer.echo(f"  {line}")
 
 
 class SaveOptions(NamedTuple):
@@ -102,6 +108,7 @@ class ConvertChoices(NamedTuple):
 
     layout: Layout
     memory_nodes: bool
+    replay: bool
     on_error: OnErrorOption
 
     def convert(self, linked: LinkedTrace, name: str) -> Trace:
@@ -110,6 +117,15 @@ class ConvertChoices(NamedTuple):
             f"converting {name}",
             lambda _: convert_linked(linked, layout=self.layout, memory_nodes=self.memory_nodes),
         )
+
+    def check(self, trace: Trace) -> dict[str, Any]:
+        """Play the trace against its record, if that is wanted."""
+        if not self.replay:
+            return {}
+        report = watch("replaying", lambda _: replay_trace(trace))
+        facts = ("recorded_ns", "replayed_ns", "total_error", "start_error_ns", "inversions")
+        waits = ("unexplained_device_waits", "unexplained_device_wait_ns")
+        return {"replay": {name: getattr(report, name) for name in (*facts, *waits)}, "replay_text": report.text}
 
 
 _Converted: TypeAlias = "tuple[Trace, dict[str, Any]]"
@@ -146,7 +162,8 @@ def _convert_linked(file: Path, rank: int, output: Path, options: SaveOptions, c
     )
     trace = choices.convert(linked, file.name)
     facts = _write(trace, output, rank if linked.rank is None else linked.rank, options)
-    return trace, {**facts, "rank": linked.rank, "source": str(file), "link": describe(linked)}
+    more = {"rank": linked.rank, "source": str(file), "link": describe(linked)}
+    return trace, {**facts, **more, **choices.check(trace)}
 
 
 def _convert_pair(pair: TracePair, output: Path, options: SaveOptions, choices: ConvertChoices) -> _Converted:
@@ -154,4 +171,5 @@ def _convert_pair(pair: TracePair, output: Path, options: SaveOptions, choices: 
     rank = rank_of(pair, linked)
     trace = choices.convert(linked, f"rank {rank}")
     known = pair.rank if pair.rank is not None else linked.rank
-    return trace, {**_write(trace, output, rank, options), "rank": known, "link": describe(linked)}
+    facts = _write(trace, output, rank, options)
+    return trace, {**facts, "rank": known, "link": describe(linked), **choices.check(trace)}
