@@ -123,7 +123,7 @@ void NodeWriter::add_host_attributes(const HostNode& node) {
   add(make_uint64("scope", node.scope));
   add(make_uint64("tid", node.tid));
   add(make_uint64("fw_tid", node.fw_tid));
-  add(make_string("op_schema", text_or_empty(model_.host->strings, node.op_schema)));
+  add(make_string("op_schema", std::string(view_or_empty(model_.host->strings, node.op_schema))));
 }
 
 void NodeWriter::add_event_attributes(std::uint32_t event) {
@@ -153,27 +153,29 @@ void NodeWriter::add_communication(const Communication& comm) {
   if (comm.sequence >= 0) add(make_int64("comm_seq", comm.sequence));
 }
 
-std::string NodeWriter::text_or_empty(const StringPool& strings, std::uint32_t id) {
-  return id == no_string ? std::string{} : std::string(strings.view(id));
+std::string_view NodeWriter::view_or_empty(const StringPool& strings, std::uint32_t id) {
+  return id == no_string ? std::string_view{} : strings.view(id);
 }
 
 void NodeWriter::add_tensors(std::uint32_t node, std::uint32_t event) {
   if (node != no_row) {
     const HostNode& host = model_.host->nodes[node];
-    const StringPool& strings = model_.host->strings;
-    inputs_ = {text_or_empty(strings, host.inputs.values), text_or_empty(strings, host.inputs.shapes),
-               text_or_empty(strings, host.inputs.types)};
-    outputs_ = {text_or_empty(strings, host.outputs.values), text_or_empty(strings, host.outputs.shapes),
-                text_or_empty(strings, host.outputs.types)};
+    set_io(inputs_, model_.host->strings, host.inputs.values, host.inputs.shapes, host.inputs.types);
+    set_io(outputs_, model_.host->strings, host.outputs.values, host.outputs.shapes, host.outputs.types);
     has_tensors_ = true;
   } else if (event != no_row && model_.device->events[event].op != no_row) {
     const OpArguments& op = model_.device->ops[model_.device->events[event].op];
-    const StringPool& strings = model_.device->strings;
-    inputs_ = {text_or_empty(strings, op.concrete_inputs), text_or_empty(strings, op.input_dims),
-               text_or_empty(strings, op.input_types)};
+    set_io(inputs_, model_.device->strings, op.concrete_inputs, op.input_dims, op.input_types);
     outputs_ = {};
     has_tensors_ = true;
   }
+}
+
+void NodeWriter::set_io(IoInfo& io, const StringPool& strings, std::uint32_t values, std::uint32_t shapes,
+                        std::uint32_t types) {
+  io.values = view_or_empty(strings, values);
+  io.shapes = view_or_empty(strings, shapes);
+  io.types = view_or_empty(strings, types);
 }
 
 bool NodeWriter::write_groups(NodeId id) {

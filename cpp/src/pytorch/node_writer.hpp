@@ -51,7 +51,10 @@ class NodeWriter {
 
  private:
   void set_metadata(std::string_view layout);
-  static std::string text_or_empty(const StringPool& strings, std::uint32_t id);
+  static std::string_view view_or_empty(const StringPool& strings, std::uint32_t id);
+  /// Into strings that are there: they keep their memory from node to node.
+  static void set_io(IoInfo& io, const StringPool& strings, std::uint32_t values, std::uint32_t shapes,
+                     std::uint32_t types);
 
   const LinkedModel& model_;
   TraceBuilder builder_;
