@@ -14,7 +14,7 @@ namespace chakra {
 namespace {
 // Blocks grow with the pool, so that a small trace has a small pool.
 constexpr std::size_t smallest_block = 1024;
-constexpr std::size_t largest_block = 256 * 1024;
+constexpr std::size_t largest_block = std::size_t{256} << 10;
 /// Slots that are looked at for a string. At most half of the slots are taken, so that honest strings stay far below.
 constexpr std::size_t most_probes = 64;
 
