@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -11,6 +13,7 @@
 
 #include "bindings.hpp"
 #include "chakra_core/et_file.hpp"
+#include "io/byte_stream.hpp"
 #include "on_error.hpp"
 
 namespace py = pybind11;
@@ -96,7 +99,29 @@ OnError parse_on_error(const std::string& name) {
   throw py::value_error("on_error must be \"strict\" or \"recover\", not \"" + name + "\"");
 }
 
+namespace {
+
+/// The first bytes of a file, inflated.
+py::bytes read_head(const std::filesystem::path& path, std::size_t most_bytes) {
+  std::string head(most_bytes, '\0');
+  std::size_t filled = 0;
+  {
+    const py::gil_scoped_release release;
+    const auto stream = io::open_byte_stream(path, false);
+    while (filled < head.size()) {
+      const std::size_t got = stream->read(std::as_writable_bytes(std::span(head).subspan(filled)));
+      if (got == 0) break;
+      filled += got;
+    }
+  }
+  return {head.data(), filled};
+}
+
+}  // namespace
+
 void bind_io(py::module_& module) {
+  module.def("read_head", &read_head, "path"_a, "most_bytes"_a,
+             "The first bytes of a plain, gzip or zstd file, inflated. Raises OSError, FormatError.");
   module.def("load_path", &load_path, "path"_a, py::kw_only(), "on_error"_a = "strict", "progress"_a = nullptr,
              "threads"_a = 0, "max_bytes"_a = 0);
   module.def("load_bytes", &load_buffer, "buffer"_a, py::kw_only(), "name"_a = "<bytes>", "on_error"_a = "strict",

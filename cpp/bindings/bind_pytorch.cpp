@@ -30,9 +30,21 @@ LinkedTrace link_paths(const std::optional<std::filesystem::path>& host,
   return link(host, device, options);
 }
 
-std::shared_ptr<Trace> convert_linked(const LinkedTrace& linked, const std::string& layout, std::int64_t lag_min_ns) {
+LinkedTrace load_linked_path(const std::filesystem::path& path, std::optional<std::int64_t> rank,
+                             const std::string& on_error, Progress* progress) {
+  LinkOptions options;
+  options.on_error = parse_on_error(on_error);
+  options.rank = rank;
+  options.progress = progress;
+  const py::gil_scoped_release release;
+  return load_linked(path, options);
+}
+
+std::shared_ptr<Trace> convert_linked(const LinkedTrace& linked, const std::string& layout, std::int64_t lag_min_ns,
+                                      bool memory_nodes) {
   ConvertOptions options;
   options.lag_min_ns = lag_min_ns;
+  options.memory_nodes = memory_nodes;
   if (layout == "ops") {
     options.layout = TraceLayout::ops;
   } else if (layout != "exact") {
@@ -75,8 +87,10 @@ void bind_linked_trace(py::module_& module) {
       .def_property_readonly("span_ns", &LinkedTrace::span_ns, "Length of the record in ns; 0 without a device trace.")
       .def_property_readonly("num_host_nodes", &LinkedTrace::host_node_count)
       .def_property_readonly("num_device_events", &LinkedTrace::device_event_count)
-      .def_property_readonly("process_groups", &LinkedTrace::process_groups,
-                             "Ranks of each process group by its name.");
+      .def_property_readonly("process_groups", &LinkedTrace::process_groups, "Ranks of each process group by its name.")
+      .def("save", &save_linked, "path"_a, py::call_guard<py::gil_scoped_release>(),
+           "Writes the linked JSON that older converters read, with the cut points and the device trace beside it;\n"
+           "`convert(path)` makes the same of it as of this. \".gz\" and \".zst\" compress. Raises OSError.");
 }
 
 void bind_replay_report(py::module_& module) {
@@ -110,7 +124,10 @@ void bind_pytorch(py::module_& module) {
   module.def("link", &link_paths, "host"_a, "device"_a, "rank"_a = py::none(), "on_error"_a = "strict",
              "progress"_a = nullptr,
              "Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.");
-  module.def("convert", &convert_linked, "linked"_a, "layout"_a = "exact", "lag_min_ns"_a = 0,
+  module.def("load_linked", &load_linked_path, "path"_a, "rank"_a = py::none(), "on_error"_a = "strict",
+             "progress"_a = nullptr,
+             "Reads what LinkedTrace.save wrote, or the linked JSON of older linkers. Raises LinkError, FormatError.");
+  module.def("convert", &convert_linked, "linked"_a, "layout"_a = "exact", "lag_min_ns"_a = 0, "memory_nodes"_a = false,
              "Makes an execution trace of a linked trace; layout \"exact\" or \"ops\". Raises ConfigError.");
   module.def("replay", &replay_trace, "trace"_a, "deps"_a = "data",
              "Plays a trace against its record; deps \"data\" or \"both\". Raises DependencyError for a cycle.");

@@ -189,7 +189,7 @@ void bind_host_trace(py::module_& module) {
       .def("attributes", &host_attributes, "Columns of the further attributes that nodes point to.")
       .def("__len__", [](const HostTrace& trace) { return trace.nodes.size(); });
   module.def("read_host_trace", &read_host, "path"_a, py::kw_only(), "on_error"_a = "strict", "progress"_a = nullptr,
-             "Reads a PyTorch host trace, plain or gzip.");
+             "Reads a PyTorch host trace, plain, gzip or zstd.");
 }
 
 void bind_device_trace(py::module_& module) {
@@ -212,7 +212,7 @@ void bind_device_trace(py::module_& module) {
       .def("flows", &device_flows, "Columns of the ends of forward-backward arrows.")
       .def("__len__", [](const DeviceTrace& trace) { return trace.events.size(); });
   module.def("read_device_trace", &read_device, "path"_a, py::kw_only(), "on_error"_a = "strict",
-             "progress"_a = nullptr, "Reads a Kineto trace, plain or gzip.");
+             "progress"_a = nullptr, "Reads a Kineto trace, plain, gzip or zstd.");
 }
 
 }  // namespace

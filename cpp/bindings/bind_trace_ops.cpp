@@ -87,6 +87,16 @@ void bind_selection(TraceClass& trace) {
           "The trace of some rows: a bool mask of len(trace), or row numbers in the order wanted, each once. "
           "Dependencies on other rows are left out; `left_out_dependencies` of the result says how many.")
       .def(
+          "contract",
+          [](const Trace& self, const py::object& rows) {
+            const std::vector<NodeIndex> kept = rows_from_python(self, rows);
+            const py::gil_scoped_release release;
+            return bound(contract(self, kept));
+          },
+          "rows"_a,
+          "The trace of some rows, given as for `select`, in which dependencies reach through the other rows: a kept "
+          "node is reached from another exactly if it was before. DependencyError for a cycle.")
+      .def(
           "subgraph",
           [](const Trace& self, const py::object& ids) { return selected(self, rows_of_python_ids(self, ids)); },
           "ids"_a, "The trace of the nodes with these ids, in this order. KeyError if one is absent.")

@@ -36,13 +36,19 @@ from chakra_core._core import (
     __version__,
 )
 from chakra_core.async_feeder import AsyncFeeder
+from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
-from chakra_core.pytorch import convert, link, replay
+from chakra_core.pytorch import convert, link, load_linked, replay
+from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
+from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
 from chakra_core.several import concat, diff
+from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
+from chakra_core.text_workload import convert_text
 
 __all__ = [
     "Adjacency",
@@ -55,6 +61,8 @@ __all__ = [
     "CommGroups",
     "ConfigError",
     "DependencyError",
+    "Diagnosis",
+    "Disagreement",
     "Feeder",
     "FormatError",
     "IoInfo",
@@ -70,6 +78,7 @@ __all__ = [
     "NodeType",
     "Problem",
     "Progress",
+    "RankAgreement",
     "ReplayReport",
     "Report",
     "Result",
@@ -81,14 +90,21 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "check_ranks",
+    "collect",
     "concat",
     "convert",
+    "convert_text",
+    "diagnose",
     "diff",
     "link",
     "load",
+    "load_linked",
     "load_run",
+    "recorded_groups",
     "replay",
     "save",
+    "simplify",
     "simulate",
     "timeline",
     "validate",

@@ -59,8 +59,10 @@ __all__: list[str] = [
     "has_zstd",
     "link",
     "load_bytes",
+    "load_linked",
     "load_path",
     "read_device_trace",
+    "read_head",
     "read_host_trace",
     "replay",
     "save_path",
@@ -351,6 +353,10 @@ class Trace:
     def attr(self, name: str) -> typing.Any:
         """
         Values of an attribute by row: a masked array, masked where the attribute is absent.
+        """
+    def contract(self, rows: typing.Any) -> Trace:
+        """
+        The trace of some rows, given as for `select`, in which dependencies reach through the other rows: a kept node is reached from another exactly if it was before. DependencyError for a cycle.
         """
     def filter(
         self,
@@ -1019,6 +1025,11 @@ class LinkedTrace:
     """
     A host trace joined with the device trace of the same rank.
     """
+    def save(self, path: os.PathLike[str] | str | bytes) -> None:
+        """
+        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
+        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
+        """
     @property
     def num_device_events(self) -> int: ...
     @property
@@ -1283,7 +1294,10 @@ class TimelineProcess:
 
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
-    linked: LinkedTrace, layout: str = "exact", lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0
+    linked: LinkedTrace,
+    layout: str = "exact",
+    lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+    memory_nodes: bool = False,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
@@ -1315,6 +1329,16 @@ def load_bytes(
     threads: typing.SupportsInt | typing.SupportsIndex = 0,
     max_bytes: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace: ...
+def load_linked(
+    path: os.PathLike[str] | str | bytes,
+    rank: typing.SupportsInt | typing.SupportsIndex | None = None,
+    on_error: str = "strict",
+    progress: Progress | None = None,
+) -> LinkedTrace:
+    """
+    Reads what LinkedTrace.save wrote, or the linked JSON of older linkers. Raises LinkError, FormatError.
+    """
+
 def load_path(
     path: os.PathLike[str] | str | bytes,
     *,
@@ -1327,14 +1351,19 @@ def read_device_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
 ) -> DeviceTrace:
     """
-    Reads a Kineto trace, plain or gzip.
+    Reads a Kineto trace, plain, gzip or zstd.
+    """
+
+def read_head(path: os.PathLike[str] | str | bytes, most_bytes: typing.SupportsInt | typing.SupportsIndex) -> bytes:
+    """
+    The first bytes of a plain, gzip or zstd file, inflated. Raises OSError, FormatError.
     """
 
 def read_host_trace(
     path: os.PathLike[str] | str | bytes, *, on_error: str = "strict", progress: Progress | None = None
 ) -> HostTrace:
     """
-    Reads a PyTorch host trace, plain or gzip.
+    Reads a PyTorch host trace, plain, gzip or zstd.
     """
 
 def replay(trace: Trace, deps: str = "data") -> ReplayReport:

@@ -24,8 +24,8 @@ def link(
     """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
 
     Args:
-        host: the host trace, plain or gzip JSON; None works from the device trace alone.
-        device: the device trace, plain or gzip JSON; None works from the host trace alone.
+        host: the host trace, plain, gzip or zstd JSON; None works from the device trace alone.
+        device: the device trace, plain, gzip or zstd JSON; None works from the host trace alone.
         rank: the rank; by default what the device trace says.
         on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
         progress: counts the bytes of the files as they lie on disk.
@@ -40,23 +40,54 @@ def link(
     return _core.link(host, device, rank=rank, on_error=on_error, progress=progress)
 
 
+def load_linked(
+    path: _Path,
+    *,
+    rank: int | None = None,
+    on_error: Literal["strict", "recover"] = "strict",
+    progress: Progress | None = None,
+) -> LinkedTrace:
+    """Read a linked trace: what `LinkedTrace.save` wrote, or the JSON that Chakra's `chakra_trace_link` writes.
+
+    Args:
+        path: the file, plain, gzip or zstd.
+        rank: the rank; by default what the file says.
+        on_error: what is done with damage of the file; see `link`.
+        progress: counts the bytes of the file as they lie on disk.
+
+    Returns:
+        The joined record. `convert` makes the same of it as of the one that was saved. That of another linker has times
+        of nodes only, so `convert` makes the layout "ops" of it whatever was asked for.
+
+    Raises:
+        LinkError: the file is no linked trace, or one of an unknown version.
+        FormatError, OSError: the file cannot be read.
+    """
+    return _core.load_linked(path, rank=rank, on_error=on_error, progress=progress)
+
+
 def convert(
-    linked: LinkedTrace | None = None,
+    linked: LinkedTrace | _Path | None = None,
     *,
     host: _Path | None = None,
     device: _Path | None = None,
     rank: int | None = None,
     layout: Layout = "exact",
+    memory_nodes: bool = False,
     on_error: Literal["strict", "recover"] = "strict",
 ) -> Trace:
     """Turn PyTorch records into an execution trace.
 
     Args:
-        linked: what `link` returned; or give `host`, `device` or both, which are linked first.
+        linked: what `link` returned, or the path of a saved linked trace (see `load_linked`); or give `host`, `device`
+            or both, which are linked first.
         host: see `link`.
         device: see `link`.
         rank: see `link`.
-        layout: "exact" replays to the recorded times; "ops" has one node an operator or kernel.
+        layout: "exact" replays to the recorded times; "ops" has one node an operator or kernel. Without recorded times
+            (a host trace alone) or without calls (another linker's file) there is "ops" only.
+        memory_nodes: copies between host and device become MEM_LOAD_NODE (to the device) and MEM_STORE_NODE (to the
+            host) with the bytes copied as `tensor_size`; by default they are COMP_NODE like all device work.
         on_error: see `link`.
 
     Raises:
@@ -69,7 +100,9 @@ def convert(
         raise ValueError("convert needs either what link returned, or host=, device= or both")
     if linked is None:
         linked = link(host, device, rank=rank, on_error=on_error)
-    return _core.convert(linked, layout=layout)
+    elif not isinstance(linked, LinkedTrace):
+        linked = load_linked(linked, rank=rank, on_error=on_error)
+    return _core.convert(linked, layout=layout, memory_nodes=memory_nodes)
 
 
 def replay(trace: Trace, *, deps: Literal["data", "both"] = "data") -> ReplayReport:

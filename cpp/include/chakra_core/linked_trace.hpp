@@ -84,6 +84,16 @@ class LinkedTrace {
 LinkedTrace link(const std::optional<std::filesystem::path>& host, const std::optional<std::filesystem::path>& device,
                  const LinkOptions& options = {});
 
+/// Writes a linked trace as JSON: in the form of older linkers, whose converters read it, and beside that everything
+/// that makes load_linked() give an equal trace. Compressed if the name ends in ".gz" or ".zst".
+/// Throws IoError, ChakraError.
+void save_linked(const LinkedTrace& linked, const std::filesystem::path& path);
+
+/// Reads what save_linked() wrote: convert() makes the same of it as of the original. Also reads the linked JSON of
+/// older linkers, which has times of nodes only; convert() then makes the layout "ops". Of the options `on_error` is
+/// for damage of the file. Throws as link().
+LinkedTrace load_linked(const std::filesystem::path& path, const LinkOptions& options = {});
+
 /// How a linked trace becomes a graph.
 enum class TraceLayout : std::uint8_t {
   exact,  ///< CPU time in pieces between the points that others depend on: replays the record to the ns
@@ -92,6 +102,8 @@ enum class TraceLayout : std::uint8_t {
 
 struct ConvertOptions {
   TraceLayout layout = TraceLayout::exact;
+  /// Copies between host and device become MEM nodes with `tensor_size`: to the device MEM_LOAD, to the host MEM_STORE.
+  bool memory_nodes = false;
   std::int64_t lag_min_ns = 0;  ///< exact: what no dependency explains of a start becomes a node if longer than this
 };
 

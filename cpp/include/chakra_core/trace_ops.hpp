@@ -35,6 +35,14 @@ std::vector<NodeIndex> rows_of(const Trace& trace, std::span<const NodeId> ids);
 /// Throws ChakraError for a row that is out of range or named twice.
 TracePtr select(const Trace& trace, std::span<const NodeIndex> rows);
 
+/// The trace of these rows, in their order, where whoever depended on another row depends on what that one depended on:
+/// a kept node is reached from another by data dependencies exactly if it was before, and likewise by data and control
+/// dependencies together. A path of both kinds through rows left out becomes a control dependency. Nodes that depended
+/// on kept ones only stay byte for byte. Linear in the edges times the number of chains that the kept nodes form
+/// (threads and streams).
+/// Throws ChakraError for a row that is out of range or named twice, DependencyError for a cycle.
+TracePtr contract(const Trace& trace, std::span<const NodeIndex> rows);
+
 /// How many dependencies select() left out when it made this trace; 0 for a trace that was made otherwise.
 std::uint64_t left_out_dependencies(const Trace& trace) noexcept;
 

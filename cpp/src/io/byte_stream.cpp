@@ -21,12 +21,12 @@ class FileStream final : public ByteStream {
   explicit FileStream(const std::filesystem::path& path) : name_(path.string()) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
-      throw ChakraError(name_ + ": is a directory, not a file");
+      throw IoError(name_, "cannot open", EISDIR);
     }
     file_.rdbuf()->pubsetbuf(nullptr, 0);  // the pieces are large; a second buffer would only copy
     file_.open(path, std::ios::binary);
     if (!file_) {
-      throw ChakraError(name_ + ": cannot be opened: " + std::strerror(errno));
+      throw IoError(name_, "cannot open", errno);
     }
     const std::uintmax_t size = std::filesystem::file_size(path, ignored);
     size_ = ignored ? 0 : size;
@@ -35,7 +35,7 @@ class FileStream final : public ByteStream {
   std::size_t read(std::span<std::byte> into) override {
     file_.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size()));
     if (file_.bad()) {
-      throw ChakraError(name_ + ": reading failed at byte " + std::to_string(position_));
+      throw IoError(name_, "cannot read at byte " + std::to_string(position_), errno);
     }
     const auto count = static_cast<std::size_t>(file_.gcount());
     position_ += count;

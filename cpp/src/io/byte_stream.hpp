@@ -20,7 +20,7 @@ class ByteStream {
   ByteStream& operator=(const ByteStream&) = delete;
 
   /// Writes up to into.size() bytes and returns their number; 0 means the end (unless `into` is empty).
-  /// Throws FormatError on damaged compression, after every byte before the damage was handed out, and ChakraError
+  /// Throws FormatError on damaged compression, after every byte before the damage was handed out, and IoError
   /// when the device fails.
   virtual std::size_t read(std::span<std::byte> into) = 0;
 
@@ -30,7 +30,7 @@ class ByteStream {
 };
 
 /// Opens a plain, gzip or zstd file; which it is, its first bytes tell, not its name. Compressed bytes are inflated on
-/// a thread of its own, a few blocks ahead of the reader, unless `own_thread` is false. Throws ChakraError (cannot
+/// a thread of its own, a few blocks ahead of the reader, unless `own_thread` is false. Throws IoError (cannot
 /// open, a directory) and FormatError (zstd in a build without it).
 std::unique_ptr<ByteStream> open_byte_stream(const std::filesystem::path& path, bool own_thread = true);
 

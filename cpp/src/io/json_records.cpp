@@ -11,7 +11,7 @@ JsonRecords::JsonRecords(ByteStream& stream, JsonScanner& scanner, RecordFormat 
 
 void JsonRecords::read(const ReadRecord& read_record, const ReadMember& read_member) {
   if (progress_ != nullptr) {
-    progress_->total = stream_.source_size();
+    progress_->total += stream_.source_size();
   }
   try {
     read_document(read_record, read_member);
@@ -25,7 +25,7 @@ void JsonRecords::read(const ReadRecord& read_record, const ReadMember& read_mem
   }
   report_faults();
   if (progress_ != nullptr) {
-    progress_->done = stream_.source_size();
+    count_up_to(stream_.source_size());
   }
 }
 
@@ -141,10 +141,15 @@ void JsonRecords::look_at_progress() {
   if (progress_ == nullptr) {
     return;
   }
-  progress_->done = stream_.source_position();
+  count_up_to(stream_.source_position());
   if (progress_->cancel) {
     throw Cancelled();
   }
+}
+
+void JsonRecords::count_up_to(std::uint64_t position) {
+  progress_->done += position - counted_;
+  counted_ = position;
 }
 
 void JsonRecords::report_faults() {

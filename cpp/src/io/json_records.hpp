@@ -62,13 +62,15 @@ class JsonRecords {
   void read_elements(const ReadRecord& read_record);
   void set_shape(std::string first_key);
   void look_at_progress();
+  void count_up_to(std::uint64_t position);
   void report_faults();
 
   ByteStream& stream_;
   JsonScanner& scanner_;
   RecordFormat format_;
   Note note_;
-  Progress* progress_;
+  Progress* progress_;  // may be of several readers: each adds what is its own
+  std::uint64_t counted_ = 0;
   bool list_seen_ = false;
   bool in_record_ = false;
   bool cut_off_ = false;  // the input ended inside the list

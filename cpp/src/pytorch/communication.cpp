@@ -177,6 +177,7 @@ class Describer {
     comm.collective = meaning->collective;
     comm.group = group_of(arguments);
     comm.size_bytes = size_of(arguments, context.input_bytes);
+    if (arguments != nullptr) comm.sequence = arguments->sequence;
     if (is_point_to_point(comm)) set_ranks(comm, context, arguments);
     out_.of_work[w] = add(std::move(comm));
   }
@@ -197,6 +198,7 @@ class Describer {
     comm.group = group_of(arguments);
     const std::int64_t bytes = input_bytes(backend.event);
     comm.size_bytes = size_of(arguments, bytes >= 0 ? bytes : context.input_bytes);
+    if (arguments != nullptr) comm.sequence = arguments->sequence;
     if (is_point_to_point(comm)) set_ranks(comm, context, arguments);
     out_.of_backend.push_back(add(std::move(comm)));
   }

@@ -26,6 +26,7 @@ struct Communication {
   std::int64_t source = -1;                  ///< global rank; send and receive only; -1 unknown
   std::int64_t destination = -1;
   std::int64_t tag = -1;
+  std::int64_t sequence = -1;  ///< the group's count of its collectives ("Seq"); -1 unknown
 };
 
 /// A name as a collective, send or receive: "ncclDevKernel_AllReduce_Sum_f32", "_allgather_base", "nccl:send 0->1",

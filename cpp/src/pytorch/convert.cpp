@@ -8,9 +8,10 @@ TracePtr convert(const LinkedTrace& linked, const ConvertOptions& options) {
   if (options.lag_min_ns < 0) {
     throw ConfigError("lag_min_ns is " + std::to_string(options.lag_min_ns) + "; it must be 0 or more");
   }
-  // Without a device trace there is no time to cut into pieces: the tree of ops is all there is.
-  if (options.layout == TraceLayout::ops || !linked.model().device) return pytorch::convert_ops(linked.model());
-  return pytorch::convert_exact(linked.model(), options.lag_min_ns);
+  // Without calls there is nothing to cut a thread's time at: the tree of ops is all there is.
+  const bool has_cuts = linked.model().device && !linked.model().node_times.only;
+  if (options.layout == TraceLayout::ops || !has_cuts) return pytorch::convert_ops(linked.model(), options);
+  return pytorch::convert_exact(linked.model(), options);
 }
 
 }  // namespace chakra

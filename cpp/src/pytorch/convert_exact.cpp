@@ -8,10 +8,11 @@ namespace {
 
 class ExactConverter {
  public:
-  ExactConverter(const LinkedModel& model, std::int64_t lag_min_ns)
+  ExactConverter(const LinkedModel& model, const ConvertOptions& options)
       : model_(model),
+        memory_nodes_(options.memory_nodes),
         graph_(build_exact_graph({model.tree, model.launches, model.stream_waits, model.backend_comms, model.pieces},
-                                 lag_min_ns)),
+                                 options.lag_min_ns)),
         exclusive_(exclusive_times(model.tree)),
         writer_(model) {
     for (const StreamWork& stream : model.launches.streams) {
@@ -114,10 +115,12 @@ class ExactConverter {
     const DeviceWork& work = model_.launches.work[w];
     const std::uint32_t index = model_.communications.of_work[w];
     const Communication* comm = index == no_row ? nullptr : &model_.communications.all[index];
-    begin(n, event_name(work.event), comm != nullptr ? comm->type : NodeType::comp);
+    const std::optional<NodeType> memory = memory_nodes_ ? memory_node_type(model_, work) : std::nullopt;
+    begin(n, event_name(work.event), comm != nullptr ? comm->type : memory.value_or(NodeType::comp));
     add_owner(work.parent_op, comm != nullptr);
     writer_.add_is_cpu_op(false);
     add_stream(work);
+    if (memory) writer_.add_copied_bytes(work.event);
     if (comm != nullptr) writer_.add_communication(*comm);
     writer_.finish();
   }
@@ -142,6 +145,7 @@ class ExactConverter {
   }
 
   const LinkedModel& model_;
+  bool memory_nodes_;
   ExactGraph graph_;
   std::vector<std::int64_t> exclusive_;
   NodeWriter writer_;
@@ -151,8 +155,8 @@ class ExactConverter {
 
 }  // namespace
 
-TracePtr convert_exact(const LinkedModel& model, std::int64_t lag_min_ns) {
-  return ExactConverter(model, lag_min_ns).run();
+TracePtr convert_exact(const LinkedModel& model, const ConvertOptions& options) {
+  return ExactConverter(model, options).run();
 }
 
 }  // namespace chakra::pytorch

@@ -64,6 +64,7 @@ enum class Argument : std::uint8_t {
   correlation,
   stream,
   device,
+  bytes,
   input_dims,
   input_types,
   concrete_inputs,
@@ -103,6 +104,7 @@ constexpr std::array argument_names = {
     ArgumentName{"correlation", Argument::correlation},
     ArgumentName{"stream", Argument::stream},
     ArgumentName{"device", Argument::device},
+    ArgumentName{"bytes", Argument::bytes},
     ArgumentName{"input dims", Argument::input_dims},
     ArgumentName{"input type", Argument::input_types},
     ArgumentName{"concrete inputs", Argument::concrete_inputs},
@@ -157,6 +159,7 @@ struct RawEvent {
   bool has_start = false;
   std::int64_t duration_ns = 0;
   std::uint64_t id = 0;
+  std::int64_t bytes = -1;
   DeviceEvent event;
   OpArguments op;
   bool has_op = false;
@@ -179,6 +182,7 @@ struct RawEvent {
     has_start = false;
     duration_ns = 0;
     id = 0;
+    bytes = -1;
     event = {};
     if (std::exchange(has_op, false)) {
       op = {};
@@ -278,7 +282,7 @@ class DeviceReader {
   }
 
   void read_argument(Argument argument) {
-    if (argument <= Argument::device) {
+    if (argument <= Argument::bytes) {
       read_common_argument(argument);
     } else if (argument <= Argument::forward_thread) {
       raw_.has_op = true;
@@ -305,6 +309,9 @@ class DeviceReader {
         break;
       case Argument::stream:
         raw_.event.stream = read_stream();
+        break;
+      case Argument::bytes:
+        raw_.bytes = read_count();
         break;
       default:  // device
         raw_.event.device = static_cast<std::int32_t>(
@@ -464,6 +471,8 @@ class DeviceReader {
     event.op = raw_.has_op && on_cpu ? append(trace_.ops, raw_.op) : no_row;
     event.comm = raw_.has_comm ? append(trace_.communications, raw_.comm) : no_row;
     event.sync = event.kind == DeviceEventKind::sync ? append(trace_.syncs, raw_.sync) : no_row;
+    event.copy =
+        event.kind == DeviceEventKind::memcpy && raw_.bytes >= 0 ? append(trace_.copy_bytes, raw_.bytes) : no_row;
     trace_.events.push_back(event);
   }
 
@@ -524,8 +533,8 @@ class DeviceReader {
   std::uint32_t last_thread_ = 0;
 };
 
-io::RecordFormat device_format() {
-  return {
+io::RecordFormat device_format(bool linked) {
+  io::RecordFormat format = {
       .list = "traceEvents",
       .record = "event",
       .first_key = "ph",
@@ -538,6 +547,8 @@ io::RecordFormat device_format() {
           "this is a host trace (ExecutionTraceObserver); a device trace (Kineto, with \"traceEvents\") "
           "belongs here",
   };
+  if (linked) format.foreign_keys.clear();
+  return format;
 }
 
 }  // namespace
@@ -555,7 +566,7 @@ DeviceTrace read_device_trace(io::ByteStream& stream, const std::string& name, c
   trace.path = name;
   io::JsonScanner scanner(stream, name, scanner_options);
   DeviceReader reader(scanner, trace);
-  io::JsonRecords records(stream, scanner, device_format(), note_in(trace.report), options.progress);
+  io::JsonRecords records(stream, scanner, device_format(options.linked), note_in(trace.report), options.progress);
   records.read([&](io::JsonScanner&) { reader.read_event(); },
                [&](io::JsonScanner&, std::string_view key) { reader.read_member(key); });
   return trace;

@@ -11,11 +11,11 @@
 
 namespace chakra::pytorch {
 
-/// Reads a Kineto trace, plain or gzip, in one pass and a constant window beside the result.
+/// Reads a Kineto trace, plain, gzip or zstd, in one pass and a constant window beside the result.
 ///
 /// Strict: throws FormatError at the first byte that is not JSON, at an event without a usable `ts`, and for a file
 /// that is no Kineto trace. Recovering: keeps every whole event and says in the report what was mended or lost; throws
-/// FormatError only where no event list can be found. Throws ChakraError where the file cannot be read, Cancelled.
+/// FormatError only where no event list can be found. Throws IoError where the file cannot be read, Cancelled.
 DeviceTrace read_device_trace(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The same from a stream; `name` stands for the path. `json` sets the scanner's window (its on_error is not used).

@@ -43,6 +43,7 @@ struct DeviceEvent {
   std::uint32_t op = no_row;        ///< row of DeviceTrace::ops (cpu_op and user_annotation with any of its fields)
   std::uint32_t comm = no_row;      ///< row of DeviceTrace::communications (any kind with any of its fields)
   std::uint32_t sync = no_row;      ///< row of DeviceTrace::syncs (kind sync only)
+  std::uint32_t copy = no_row;      ///< row of DeviceTrace::copy_bytes (memcpy with "bytes")
   DeviceEventKind kind = DeviceEventKind::cpu_op;
 
   std::int64_t end_ns() const noexcept { return start_ns + duration_ns; }
@@ -133,7 +134,8 @@ struct DeviceTrace {
   std::vector<OpArguments> ops;
   std::vector<CommArguments> communications;
   std::vector<SyncArguments> syncs;
-  std::vector<FlowPoint> flows;  ///< in file order
+  std::vector<std::int64_t> copy_bytes;  ///< "bytes" of copies
+  std::vector<FlowPoint> flows;          ///< in file order
   ReadReport report;
 };
 

@@ -26,12 +26,16 @@ constexpr std::array<std::string_view, 6> known_schemas = {
 
 class HostReader {
  public:
-  HostReader(io::JsonScanner& scanner, HostTrace& trace) : scanner_(scanner), trace_(trace) {}
+  /// With `extras` the nodes are those of a linked trace.
+  HostReader(io::JsonScanner& scanner, HostTrace& trace, LinkedExtras* extras = nullptr)
+      : scanner_(scanner), trace_(trace), extras_(extras) {}
 
   void read_node() {
     const std::uint64_t place = scanner_.offset();
     node_ = HostNode{};
     attributes_.clear();
+    linked_ = {};
+    waits_.clear();
     has_id_ = false;
     scanner_.enter_object();
     std::string_view key;
@@ -59,6 +63,8 @@ class HostReader {
       trace_.start_ts = read_int64(scanner_).value_or(-1);
     } else if (key == "finish_ts") {
       trace_.finish_ts = read_int64(scanner_).value_or(-1);
+    } else if (extras_ != nullptr && key == linked_key) {
+      read_linked_header();
     } else {
       scanner_.skip();
     }
@@ -92,9 +98,96 @@ class HostReader {
       read_attributes();
     } else if (key.starts_with("input_") || key.starts_with("output_")) {
       read_old_io(key);
-    } else if (!read_field(key)) {
+    } else if (!(extras_ != nullptr && read_linked_member(key)) && !read_field(key)) {
       scanner_.skip();
     }
+  }
+
+  void read_linked_header() {
+    if (scanner_.peek() != io::JsonKind::object) {
+      scanner_.skip();
+      return;
+    }
+    scanner_.enter_object();
+    std::string_view key;
+    while (scanner_.next_key(key)) {
+      if (key == "version") {
+        extras_->version = read_int64(scanner_).value_or(-1);
+      } else if (key == "rank") {
+        extras_->rank = read_int64(scanner_);
+      } else if (key == "host") {
+        extras_->host = read_truth();
+      } else if (key == "device") {
+        extras_->device = read_truth();
+      } else {
+        scanner_.skip();
+      }
+    }
+  }
+
+  bool read_truth() {
+    if (scanner_.peek() == io::JsonKind::boolean) return scanner_.read_boolean();
+    scanner_.skip();
+    return false;
+  }
+
+  /// What only a linked trace has; false if `key` is nothing of that.
+  bool read_linked_member(std::string_view key) {
+    if (key == "host") {
+      read_origin();
+    } else if (key == "ts") {
+      const std::optional<std::int64_t> start = read_microseconds(scanner_);
+      linked_.has_time = start.has_value();
+      linked_.start_ns = start.value_or(0);
+    } else if (key == "inclusive_dur") {
+      linked_.duration_ns = std::max<std::int64_t>(0, read_microseconds(scanner_).value_or(0));
+    } else if (key == "cat") {
+      linked_.category = read_interned();
+    } else if (key == "stream") {
+      linked_.stream = read_int64(scanner_).value_or(0);
+    } else if (key == "pg_name") {
+      linked_.group = read_interned();
+    } else if (key == "inter_thread_dep" || key == "sync_dep") {
+      read_waits();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// Ids of nodes that this one waits for: one, several, or null.
+  void read_waits() {
+    if (scanner_.peek() != io::JsonKind::array) {
+      note_wait(read_uint64(scanner_));
+      return;
+    }
+    scanner_.enter_array();
+    while (scanner_.next_element()) note_wait(read_uint64(scanner_));
+  }
+
+  void note_wait(std::optional<std::uint64_t> source) {
+    if (source) waits_.push_back(*source);
+  }
+
+  /// Row, id and parent in the host trace.
+  void read_origin() {
+    if (scanner_.peek() != io::JsonKind::array) {
+      scanner_.skip();
+      return;
+    }
+    std::array<std::optional<std::uint64_t>, 3> values;
+    std::size_t count = 0;
+    scanner_.enter_array();
+    while (scanner_.next_element()) {
+      const std::optional<std::uint64_t> value = read_uint64(scanner_);
+      if (count < values.size()) values[count] = value;
+      ++count;
+    }
+    if (!values[0] || !values[1]) return;
+    linked_.from_host = true;
+    linked_.row = *values[0];
+    linked_.host_id = *values[1];
+    linked_.host_parent = values[2].value_or(no_host_id);
   }
 
   /// A field that 1.0.1 has in the node and later schemas have in `attrs`; false if `name` is none of them.
@@ -257,6 +350,9 @@ class HostReader {
     node_.attribute_count = static_cast<std::uint32_t>(attributes_.size());
     trace_.attributes.insert(trace_.attributes.end(), attributes_.begin(), attributes_.end());
     trace_.nodes.push_back(node_);
+    if (extras_ == nullptr) return;
+    for (const std::uint64_t source : waits_) extras_->waits.push_back({source, node_.id});
+    extras_->nodes.push_back(linked_);
   }
 
   std::uint32_t read_interned() {
@@ -275,15 +371,18 @@ class HostReader {
 
   io::JsonScanner& scanner_;
   HostTrace& trace_;
+  LinkedExtras* extras_;
   HostNode node_;
+  LinkedNode linked_;
+  std::vector<std::uint64_t> waits_;
   std::vector<HostAttribute> attributes_;
   bool has_id_ = false;
   std::string name_;
   std::string text_;
 };
 
-io::RecordFormat host_format() {
-  return {
+io::RecordFormat host_format(bool linked) {
+  io::RecordFormat format = {
       .list = "nodes",
       .record = "node",
       .first_key = "id",
@@ -294,24 +393,23 @@ io::RecordFormat host_format() {
           "this is a device trace (Kineto); a host trace (ExecutionTraceObserver, with \"nodes\") "
           "belongs here",
   };
+  if (linked) {
+    format.foreign_keys.clear();
+    format.after_keys.insert(format.after_keys.end(),
+                             {"traceName", "baseTimeNanoseconds", "distributedInfo", "traceEvents"});
+  }
+  return format;
 }
 
-}  // namespace
-
-HostTrace read_host_trace(const std::filesystem::path& path, const ReadOptions& options) {
-  const std::unique_ptr<io::ByteStream> stream = io::open_byte_stream(path);
-  return read_host_trace(*stream, path.string(), options);
-}
-
-HostTrace read_host_trace(io::ByteStream& stream, const std::string& name, const ReadOptions& options,
-                          const io::JsonOptions& json) {
+HostTrace read_nodes(io::ByteStream& stream, const std::string& name, const ReadOptions& options,
+                     const io::JsonOptions& json, LinkedExtras* extras) {
   io::JsonOptions scanner_options = json;
   scanner_options.on_error = options.on_error;
   HostTrace trace;
   trace.path = name;
   io::JsonScanner scanner(stream, name, scanner_options);
-  HostReader reader(scanner, trace);
-  io::JsonRecords records(stream, scanner, host_format(), note_in(trace.report), options.progress);
+  HostReader reader(scanner, trace, extras);
+  io::JsonRecords records(stream, scanner, host_format(extras != nullptr), note_in(trace.report), options.progress);
   records.read([&](io::JsonScanner&) { reader.read_node(); },
                [&](io::JsonScanner&, std::string_view key) {
                  reader.read_member(key);
@@ -321,6 +419,23 @@ HostTrace read_host_trace(io::ByteStream& stream, const std::string& name, const
                });
   reader.report_oddities();
   return trace;
+}
+
+}  // namespace
+
+HostTrace read_host_trace(const std::filesystem::path& path, const ReadOptions& options) {
+  const std::unique_ptr<io::ByteStream> stream = io::open_byte_stream(path);
+  return read_host_trace(*stream, path.string(), options);
+}
+
+HostTrace read_linked_nodes(const std::filesystem::path& path, const ReadOptions& options, LinkedExtras& extras) {
+  const std::unique_ptr<io::ByteStream> stream = io::open_byte_stream(path);
+  return read_nodes(*stream, path.string(), options, {}, &extras);
+}
+
+HostTrace read_host_trace(io::ByteStream& stream, const std::string& name, const ReadOptions& options,
+                          const io::JsonOptions& json) {
+  return read_nodes(stream, name, options, json, nullptr);
 }
 
 }  // namespace chakra::pytorch

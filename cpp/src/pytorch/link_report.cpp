@@ -184,6 +184,12 @@ class Reporter {
       out_.advise("there is no device trace: all durations are 0; record a Kineto trace in the same run");
       return;
     }
+    if (model_.node_times.only) {
+      out_.advise(
+          "the linked trace has times of nodes but no calls, so only the layout \"ops\" can be made of it, as true as "
+          "its times are; link the host and the device trace instead");
+      return;
+    }
     if (!model_.host) {
       out_.advise(
           "there is no host trace: tensors and record function ids are missing; attach an ExecutionTraceObserver");

@@ -13,6 +13,18 @@
 
 namespace chakra::pytorch {
 
+/// A wait that another linker found, between events of the device trace.
+struct NodeWait {
+  std::uint32_t source = no_row;  ///< device work or op
+  std::uint32_t target = no_row;  ///< op
+};
+
+/// What a linked trace of another linker has: times and waits of nodes, and no calls between them.
+struct NodeTimes {
+  bool only = false;
+  std::vector<NodeWait> waits;
+};
+
 /// Everything that linking knows. The converter reads it and nothing else.
 struct LinkedModel {
   std::optional<HostTrace> host;
@@ -29,12 +41,13 @@ struct LinkedModel {
   Pieces pieces;
   std::vector<ProcessGroup> groups;
   Communications communications;
+  NodeTimes node_times;
   LinkReport report;
 };
 
 /// Links traces that are in memory. At least one must be there.
 LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device,
-                        const LinkOptions& options = {});
+                        const LinkOptions& options = {}, NodeTimes node_times = {});
 
 /// The report of a model that is complete but for its report.
 LinkReport report_on(const LinkedModel& model);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "chakra_core/errors.hpp"
+#include "parallel/parallel_for.hpp"
 #include "pytorch/calls.hpp"
 #include "pytorch/device_reader.hpp"
 #include "pytorch/host_reader.hpp"
@@ -57,11 +58,13 @@ void link_device(LinkedModel& model, OnError on_error) {
 
 }  // namespace
 
-LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device, const LinkOptions& options) {
+LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device, const LinkOptions& options,
+                        NodeTimes node_times) {
   if (!host && !device) throw LinkError("nothing to link: neither a host trace nor a device trace was given");
   auto model = std::make_shared<LinkedModel>();
   model->host = std::move(host);
   model->device = std::move(device);
+  model->node_times = std::move(node_times);
   model->rank = options.rank;
   if (!model->rank && model->device && model->device->distributed.rank >= 0) {
     model->rank = model->device->distributed.rank;
@@ -106,8 +109,10 @@ LinkedTrace link(const std::optional<std::filesystem::path>& host, const std::op
   const pytorch::ReadOptions read{options.on_error, options.progress};
   std::optional<pytorch::HostTrace> host_trace;
   std::optional<pytorch::DeviceTrace> device_trace;
-  if (host) host_trace = pytorch::read_host_trace(*host, read);
-  if (device) device_trace = pytorch::read_device_trace(*device, read);
+  parallel_for(2, 2, [&](std::size_t side) {
+    if (side == 0 && host) host_trace = pytorch::read_host_trace(*host, read);
+    if (side == 1 && device) device_trace = pytorch::read_device_trace(*device, read);
+  });
   return pytorch::link_traces(std::move(host_trace), std::move(device_trace), options);
 }
 

@@ -69,24 +69,38 @@ std::vector<std::int64_t> exclusive_times(const CallTree& tree) {
   return exclusive;
 }
 
-NodeWriter::NodeWriter(const LinkedModel& model) : model_(model), lane_tids_(model.tree.lane_count(), 0) {
-  std::vector<std::uint8_t> known(lane_tids_.size(), 0);
+std::optional<NodeType> memory_node_type(const LinkedModel& model, const DeviceWork& work) {
+  const DeviceEvent& event = model.device->events[work.event];
+  if (event.kind != DeviceEventKind::memcpy) return std::nullopt;
+  const std::string_view name = model.device->strings.view(event.name);
+  const auto has = [name](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  if (has("HtoD") || has("HostToDevice")) return NodeType::mem_load;
+  if (has("DtoH") || has("DeviceToHost")) return NodeType::mem_store;
+  return std::nullopt;
+}
+
+std::vector<std::uint64_t> lane_tids(const LinkedModel& model) {
+  std::vector<std::uint64_t> tids(model.tree.lane_count(), 0);
+  std::vector<std::uint8_t> known(tids.size(), 0);
   for (const Frame& frame : model.tree.frames) {
     const std::uint32_t node = model.match.node_of_event[frame.event];
     if (known[frame.lane] != 0 || node == no_row || model.host->nodes[node].tid == 0) continue;
     known[frame.lane] = 1;
-    lane_tids_[frame.lane] = model.host->nodes[node].tid;
+    tids[frame.lane] = model.host->nodes[node].tid;
   }
-  for (std::size_t lane = 0; lane < lane_tids_.size(); ++lane) {
+  for (std::size_t lane = 0; lane < tids.size(); ++lane) {
     if (known[lane] != 0) continue;
     const DeviceThread& thread = model.device->threads[model.tree.lane_thread[lane]];
     const std::string_view text = model.device->strings.view(thread.tid);
     std::int64_t tid = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), tid);
     // A thread without a number gets one that no real thread has.
-    lane_tids_[lane] = parsed.ec == std::errc() ? static_cast<std::uint64_t>(tid) : (std::uint64_t{1} << 40) + lane;
+    tids[lane] = parsed.ec == std::errc() ? static_cast<std::uint64_t>(tid) : (std::uint64_t{1} << 40) + lane;
   }
+  return tids;
 }
+
+NodeWriter::NodeWriter(const LinkedModel& model) : model_(model), lane_tids_(lane_tids(model)) {}
 
 void NodeWriter::begin(NodeId id, std::string_view name, NodeType type, std::int64_t start_ns,
                        std::int64_t duration_ns) {
@@ -109,7 +123,7 @@ void NodeWriter::add_host_attributes(const HostNode& node) {
   add(make_uint64("scope", node.scope));
   add(make_uint64("tid", node.tid));
   add(make_uint64("fw_tid", node.fw_tid));
-  add(make_string("op_schema", text_or_empty(model_.host->strings, node.op_schema)));
+  add(make_string("op_schema", std::string(view_or_empty(model_.host->strings, node.op_schema))));
 }
 
 void NodeWriter::add_event_attributes(std::uint32_t event) {
@@ -124,6 +138,11 @@ void NodeWriter::add_event_attributes(std::uint32_t event) {
 
 void NodeWriter::add_is_cpu_op(bool value) { add(make_bool("is_cpu_op", value)); }
 
+void NodeWriter::add_copied_bytes(std::uint32_t event) {
+  const std::uint32_t copy = model_.device->events[event].copy;
+  if (copy != no_row) add(make_uint64("tensor_size", static_cast<std::uint64_t>(model_.device->copy_bytes[copy])));
+}
+
 void NodeWriter::add_communication(const Communication& comm) {
   if (comm.collective) add(make_int64("comm_type", static_cast<std::int64_t>(*comm.collective)));
   if (comm.size_bytes >= 0) add(make_int64("comm_size", comm.size_bytes));
@@ -131,29 +150,32 @@ void NodeWriter::add_communication(const Communication& comm) {
   if (comm.destination >= 0) add(make_int64("comm_dst", comm.destination));
   if (comm.tag >= 0) add(make_int64("comm_tag", comm.tag));
   if (!comm.group.empty()) add(make_string("pg_name", comm.group));
+  if (comm.sequence >= 0) add(make_int64("comm_seq", comm.sequence));
 }
 
-std::string NodeWriter::text_or_empty(const StringPool& strings, std::uint32_t id) {
-  return id == no_string ? std::string{} : std::string(strings.view(id));
+std::string_view NodeWriter::view_or_empty(const StringPool& strings, std::uint32_t id) {
+  return id == no_string ? std::string_view{} : strings.view(id);
 }
 
 void NodeWriter::add_tensors(std::uint32_t node, std::uint32_t event) {
   if (node != no_row) {
     const HostNode& host = model_.host->nodes[node];
-    const StringPool& strings = model_.host->strings;
-    inputs_ = {text_or_empty(strings, host.inputs.values), text_or_empty(strings, host.inputs.shapes),
-               text_or_empty(strings, host.inputs.types)};
-    outputs_ = {text_or_empty(strings, host.outputs.values), text_or_empty(strings, host.outputs.shapes),
-                text_or_empty(strings, host.outputs.types)};
+    set_io(inputs_, model_.host->strings, host.inputs.values, host.inputs.shapes, host.inputs.types);
+    set_io(outputs_, model_.host->strings, host.outputs.values, host.outputs.shapes, host.outputs.types);
     has_tensors_ = true;
   } else if (event != no_row && model_.device->events[event].op != no_row) {
     const OpArguments& op = model_.device->ops[model_.device->events[event].op];
-    const StringPool& strings = model_.device->strings;
-    inputs_ = {text_or_empty(strings, op.concrete_inputs), text_or_empty(strings, op.input_dims),
-               text_or_empty(strings, op.input_types)};
+    set_io(inputs_, model_.device->strings, op.concrete_inputs, op.input_dims, op.input_types);
     outputs_ = {};
     has_tensors_ = true;
   }
+}
+
+void NodeWriter::set_io(IoInfo& io, const StringPool& strings, std::uint32_t values, std::uint32_t shapes,
+                        std::uint32_t types) {
+  io.values = view_or_empty(strings, values);
+  io.shapes = view_or_empty(strings, shapes);
+  io.types = view_or_empty(strings, types);
 }
 
 bool NodeWriter::write_groups(NodeId id) {

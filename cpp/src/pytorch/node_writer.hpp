@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "pytorch/linked_model.hpp"
 
 namespace chakra::pytorch {
+
+/// The `tid` of each lane: the host trace's number where it has the thread, else Kineto's.
+std::vector<std::uint64_t> lane_tids(const LinkedModel& model);
+
+/// A copy between host and device: MEM_LOAD to the device, MEM_STORE to the host. Absent for anything else.
+std::optional<NodeType> memory_node_type(const LinkedModel& model, const DeviceWork& work);
 
 /// Makes the nodes of a converted trace: attributes and tensors, in the order and with the names that today's tools
 /// know. Used by both layouts. Not thread-safe: buffers are used again from node to node.
@@ -28,7 +35,9 @@ class NodeWriter {
   /// What the device trace alone knows of an op.
   void add_event_attributes(std::uint32_t event);
   void add_is_cpu_op(bool value);
-  /// comm_type, comm_size, comm_src, comm_dst, comm_tag, pg_name.
+  /// Bytes of a copy, as `tensor_size`, where they are known.
+  void add_copied_bytes(std::uint32_t event);
+  /// comm_type, comm_size, comm_src, comm_dst, comm_tag, pg_name, comm_seq.
   void add_communication(const Communication& comm);
   /// Inputs and outputs of the op: the host node's, else what the device trace knows of the inputs.
   void add_tensors(std::uint32_t node, std::uint32_t event);
@@ -36,14 +45,16 @@ class NodeWriter {
   bool write_groups(NodeId id);
   void finish();
 
-  /// The `tid` of a lane: the host trace's number where it has the thread, else Kineto's.
   std::uint64_t lane_tid(std::uint32_t lane) const { return lane_tids_[lane]; }
 
   TracePtr build(std::string_view layout);
 
  private:
   void set_metadata(std::string_view layout);
-  static std::string text_or_empty(const StringPool& strings, std::uint32_t id);
+  static std::string_view view_or_empty(const StringPool& strings, std::uint32_t id);
+  /// Into strings that are there: they keep their memory from node to node.
+  static void set_io(IoInfo& io, const StringPool& strings, std::uint32_t values, std::uint32_t shapes,
+                     std::uint32_t types);
 
   const LinkedModel& model_;
   TraceBuilder builder_;
@@ -63,7 +74,7 @@ bool is_group_init(std::string_view name) noexcept;
 /// Time of each op frame that none of the ops in it has; 0 for calls.
 std::vector<std::int64_t> exclusive_times(const CallTree& tree);
 
-TracePtr convert_exact(const LinkedModel& model, std::int64_t lag_min_ns);
-TracePtr convert_ops(const LinkedModel& model);
+TracePtr convert_exact(const LinkedModel& model, const ConvertOptions& options);
+TracePtr convert_ops(const LinkedModel& model, const ConvertOptions& options);
 
 }  // namespace chakra::pytorch

@@ -1,93 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
 #include "chakra_core/trace_ops.hpp"
-#include "trace/row_block.hpp"
+#include "trace/kept_rows.hpp"
 #include "trace/trace_storage.hpp"
 
 namespace chakra {
 
 namespace {
 
+using detail::not_kept;
 using detail::RecordForm;
 using detail::TraceStorage;
-
-constexpr NodeIndex not_kept = std::numeric_limits<NodeIndex>::max();
-
-/// Where each row of the whole trace goes.
-std::vector<NodeIndex> new_rows(const Trace& trace, std::span<const NodeIndex> rows) {
-  std::vector<NodeIndex> to(trace.size(), not_kept);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i] >= trace.size()) {
-      throw ChakraError("row " + std::to_string(rows[i]) + " is not in a trace of " + std::to_string(trace.size()) +
-                        " nodes");
-    }
-    if (to[rows[i]] != not_kept) {
-      throw ChakraError("row " + std::to_string(rows[i]) + " (node " + std::to_string(trace.ids()[rows[i]]) +
-                        ") is selected twice; name each row once");
-    }
-    to[rows[i]] = static_cast<NodeIndex>(i);
-  }
-  return to;
-}
-
-/// Strings of the selection, in the order in which they are first asked for.
-class KeptStrings {
- public:
-  KeptStrings(const TraceStorage& from, TraceStorage& to)
-      : from_(from), to_(to), ids_(from.strings.size(), std::numeric_limits<std::uint32_t>::max()) {}
-
-  std::uint32_t operator()(std::uint32_t id) {
-    if (ids_[id] == std::numeric_limits<std::uint32_t>::max()) {
-      ids_[id] = to_.strings.intern(from_.strings.view(id));
-    }
-    return ids_[id];
-  }
-
- private:
-  const TraceStorage& from_;
-  TraceStorage& to_;
-  std::vector<std::uint32_t> ids_;
-};
-
-template <class Value, class Change>
-void gather(const AttributeColumn<Value>& from, std::span<const NodeIndex> rows, AttributeColumn<Value>& to,
-            Change&& change) {
-  if (from.count() == 0) {
-    return;
-  }
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (const auto value = from.get(rows[i])) {
-      to.append(static_cast<NodeIndex>(i), change(*value));
-    }
-  }
-}
-
-void gather_columns(const TraceStorage& from, std::span<const NodeIndex> rows, TraceStorage& to) {
-  KeptStrings strings(from, to);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const NodeIndex row = rows[i];
-    to.ids[i] = from.ids[row];
-    to.types[i] = from.types[row];
-    to.name_ids[i] = strings(from.name_ids[row]);
-    to.start_ns[i] = from.start_ns[row];
-    to.duration_ns[i] = from.duration_ns[row];
-    to.record_begin[i] = from.record_begin[row];
-    to.record_size[i] = from.record_size[row];
-    to.record_form[i] = from.record_form[row];
-  }
-  const auto same = [](auto value) { return value; };
-  gather(from.attributes.is_cpu_op, rows, to.attributes.is_cpu_op, same);
-  gather(from.attributes.pg_name, rows, to.attributes.pg_name, strings);
-  gather(from.attributes.involved_dim, rows, to.attributes.involved_dim, strings);
-  for (std::size_t i = 0; i < integer_attribute_count; ++i) {
-    gather(from.attributes.integers[i], rows, to.attributes.integers[i], same);
-  }
-  to.attributes.shrink_to_fit();
-}
 
 /// Parents that are kept; the record of a row that lost one no longer says its dependencies.
 void gather_parents(const Adjacency& parents, std::span<const NodeIndex> rows, const std::vector<NodeIndex>& to_row,
@@ -168,18 +94,10 @@ std::vector<NodeIndex> rows_of(const Trace& trace, std::span<const NodeId> ids) 
 }
 
 TracePtr select(const Trace& trace, std::span<const NodeIndex> rows) {
-  const TraceStorage& from = trace.storage();
-  const std::vector<NodeIndex> to_row = new_rows(trace, rows);
-  auto storage = std::make_unique<TraceStorage>();
-  detail::resize_rows(*storage, rows.size());
-  gather_columns(from, rows, *storage);
+  const std::vector<NodeIndex> to_row = detail::new_rows(trace, rows);
+  std::unique_ptr<TraceStorage> storage = detail::keep_rows(trace.storage(), rows);
   gather_parents(trace.data_deps(), rows, to_row, *storage, storage->data_offsets, storage->data_parents);
   gather_parents(trace.ctrl_deps(), rows, to_row, *storage, storage->ctrl_offsets, storage->ctrl_parents);
-  storage->index.build(storage->ids);
-  storage->sources = from.sources;
-  storage->metadata = from.metadata;
-  storage->metadata_record = from.metadata_record;
-  storage->source = from.source;
   return std::make_shared<const Trace>(std::move(storage));
 }
 

@@ -42,17 +42,23 @@ void check_text(std::string_view text, const std::string& what) {
   }
 }
 
+// Texts for messages are made only where there is something to say: these checks see every node and attribute.
+
 void check_io(const NodeSpec& node, const IoInfo& info, const char* what) {
-  check_text(info.values, context(node) + ": the values of its " + what);
-  check_text(info.shapes, context(node) + ": the shapes of its " + what);
-  check_text(info.types, context(node) + ": the types of its " + what);
+  const auto check = [&](std::string_view text, const char* part) {
+    if (!wire::is_utf8(text)) check_text(text, context(node) + ": the " + part + " of its " + what);
+  };
+  check(info.values, "values");
+  check(info.shapes, "shapes");
+  check(info.types, "types");
 }
 
 /// The name is checked first, since the other message shows it.
-void check_attribute(const Attribute& attribute, const std::string& owner) {
-  check_text(attribute.name, owner + ": the name of an attribute");
+template <class Owner>
+void check_attribute(const Attribute& attribute, const Owner& owner) {
+  if (!wire::is_utf8(attribute.name)) check_text(attribute.name, owner() + ": the name of an attribute");
   if (!is_consistent(attribute)) {
-    throw ChakraError(owner + ": the value of attribute " + attribute.name +
+    throw ChakraError(owner() + ": the value of attribute " + attribute.name +
                       " does not fit its kind (another type, out of range, or text that is not UTF-8)");
   }
 }
@@ -68,7 +74,7 @@ std::string encode_tail(const NodeSpec& node) {
     wire::append_outputs(tail, *node.outputs);
   }
   for (const Attribute& attribute : node.attributes) {
-    check_attribute(attribute, context(node));
+    check_attribute(attribute, [&node] { return context(node); });
     if (attribute.name == start_attribute) {
       check_time_attribute(node, attribute, node.start_ns);
     } else if (attribute.name == duration_attribute) {
@@ -99,7 +105,7 @@ void TraceBuilder::set_metadata(Metadata metadata) {
   detail::TraceStorage& storage = state_->assembly.storage();
   check_text(metadata.version, "metadata: the version");
   for (const Attribute& attribute : metadata.attributes) {
-    check_attribute(attribute, "metadata");
+    check_attribute(attribute, [] { return std::string("metadata"); });
   }
   storage.metadata_record = wire::encode_metadata(metadata);
   storage.metadata = std::move(metadata);
@@ -108,7 +114,7 @@ void TraceBuilder::set_metadata(Metadata metadata) {
 void TraceBuilder::set_source(std::string source) { state_->assembly.storage().source = std::move(source); }
 
 void TraceBuilder::add_node(const NodeSpec& node) {
-  check_text(node.name, context(node) + ": its name");
+  if (!wire::is_utf8(node.name)) check_text(node.name, context(node) + ": its name");
   const std::string tail = encode_tail(node);
   wire::DecodedNode& decoded = state_->decoded;
   wire::decode_node(tail, decoded);

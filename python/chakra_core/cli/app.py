@@ -8,11 +8,15 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
+from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
+from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
+from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
 from chakra_core.cli.timeline import timeline
@@ -26,9 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, dump, diff, link, convert, simulate, timeline):
+for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
     app.command()(_command)
 app.command("slice")(slice_trace)
+app.command("convert-text")(convert_text)
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
-from chakra_core._core import ConfigError, Trace
-from chakra_core.cli.link import describe, link_pair
+from chakra_core._core import ConfigError, LinkedTrace, Trace
+from chakra_core.cli.link import check_output, describe, link_pair, rank_of
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import (
     DeviceOption,
@@ -21,11 +21,14 @@ from chakra_core.cli.parameters import (
 )
 from chakra_core.cli.printing import format_bytes, format_count, print_json
 from chakra_core.cli.progress import watch
+from chakra_core.file_kind import kind_of_file
 from chakra_core.io import save
-from chakra_core.pytorch import Layout
+from chakra_core.pytorch import Layout, load_linked
 from chakra_core.pytorch import convert as convert_linked
+from chakra_core.pytorch import replay as replay_trace
 from chakra_core.rank_traces import files_by_rank
-from chakra_core.trace_source import load_source
+from chakra_core.recorded_groups import recorded_groups
+from chakra_core.trace_source import is_remote, load_source
 
 
 def convert(
@@ -33,7 +36,9 @@ def convert(
     traces: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TRACES]", show_default=False, help="Execution traces to write in another form (.et, .json, .gz)."
+            metavar="[TRACES]",
+            show_default=False,
+            help="Linked traces to convert, or execution traces to write in another form (.et, .json, .gz).",
         ),
     ] = None,
     host: HostOption = None,
@@ -42,6 +47,18 @@ def convert(
     layout: Annotated[
         Layout, typer.Option("--layout", help="exact replays to the recorded times; ops has one node an operator.")
     ] = "exact",
+    memory_nodes: Annotated[
+        bool, typer.Option("--memory-nodes", help="Copies between host and device become MEM_LOAD and MEM_STORE nodes.")
+    ] = False,
+    comm_groups: Annotated[
+        Path | None,
+        typer.Option(
+            "--comm-groups", show_default=False, help="JSON file to write with the communicator groups, for simulators."
+        ),
+    ] = None,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Check what was made of PyTorch traces against the recorded times.")
+    ] = False,
     level: Annotated[
         int | None, typer.Option("--level", show_default=False, help="Of gzip (1 to 9) or zstd (1 to 19).")
     ] = None,
@@ -56,21 +73,27 @@ def convert(
     The name of the output says which form: .et or .json, each also with .gz or .zst.
     """
     options = SaveOptions(level, schema_version)
+    choices = ConvertChoices(layout, memory_nodes, replay, on_error)
     if traces:
         if host is not None or device is not None or rank is not None:
             raise ConfigError("give either execution traces or PyTorch's --host and --device")
-        written = _convert_traces(traces, output, options, on_error)
+        converted = _convert_traces(traces, output, options, choices)
     else:
         pairs = trace_pairs(host, device, rank)
-        _check_output(output, len(pairs))
-        written = [_convert_pair(pair, output, layout, options, on_error) for pair in pairs]
+        check_output(output, len(pairs))
+        converted = [_convert_pair(pair, output, options, choices) for pair in pairs]
+    written = [one for _, one in converted]
+    if comm_groups is not None:
+        recorded_groups(trace for trace, _ in converted).save(comm_groups)
     if json:
-        print_json(written)
+        print_json([{key: value for key, value in one.items() if key != "replay_text"} for one in written])
         return
     for one in written:
         typer.echo(f"{one['path']}: {format_count(one['nodes'])} nodes, {format_bytes(one['file_bytes'])}")
         for advice in one.get("link", {}).get("advice", ()):
             typer.echo(f"  advice: {advice}")
+        for line in one.get("replay_text", "").splitlines():
+            typer.echo(f"  {line}")
 
 
 class SaveOptions(NamedTuple):
@@ -80,20 +103,44 @@ class SaveOptions(NamedTuple):
     schema_version: str | None
 
 
-def _check_output(output: Path, count: int) -> None:
-    if count > 1 and "%d" not in str(output):
-        raise ConfigError(f"--output {output}: {count} ranks need a name with %d for the rank, e.g. out.%d.et")
+class ConvertChoices(NamedTuple):
+    """How PyTorch's records become an execution trace."""
+
+    layout: Layout
+    memory_nodes: bool
+    replay: bool
+    on_error: OnErrorOption
+
+    def convert(self, linked: LinkedTrace, name: str) -> Trace:
+        """Make the execution trace, with a sign of life if it takes long."""
+        return watch(
+            f"converting {name}",
+            lambda _: convert_linked(linked, layout=self.layout, memory_nodes=self.memory_nodes),
+        )
+
+    def check(self, trace: Trace) -> dict[str, Any]:
+        """Play the trace against its record, if that is wanted."""
+        if not self.replay:
+            return {}
+        report = watch("replaying", lambda _: replay_trace(trace))
+        facts = ("recorded_ns", "replayed_ns", "total_error", "start_error_ns", "inversions")
+        waits = ("unexplained_device_waits", "unexplained_device_wait_ns")
+        return {"replay": {name: getattr(report, name) for name in (*facts, *waits)}, "replay_text": report.text}
 
 
-def _convert_traces(
-    traces: list[str], output: Path, options: SaveOptions, on_error: OnErrorOption
-) -> list[dict[str, Any]]:
+_Converted: TypeAlias = "tuple[Trace, dict[str, Any]]"
+
+
+def _convert_traces(traces: list[str], output: Path, options: SaveOptions, choices: ConvertChoices) -> list[_Converted]:
     files = files_by_rank(traces)
-    _check_output(output, len(files))
+    check_output(output, len(files))
     written = []
     for rank, file in files.items():
-        trace = _load(file, on_error)
-        written.append({**_write(trace, output, rank, options), "source": str(file)})
+        if not is_remote(str(file)) and kind_of_file(file) == "linked":
+            written.append(_convert_linked(file, rank, output, options, choices))
+            continue
+        trace = _load(file, choices.on_error)
+        written.append((trace, {**_write(trace, output, rank, options), "source": str(file)}))
         for kind, number in trace.load_report.counts.items():
             typer.echo(f"{file}: {format_count(number)} {kind.replace('_', ' ')}", err=True)
     return written
@@ -109,10 +156,20 @@ def _write(trace: Trace, output: Path, rank: int, options: SaveOptions) -> dict[
     return {"path": str(path), "rank": rank, "nodes": len(trace), "file_bytes": path.stat().st_size}
 
 
-def _convert_pair(
-    pair: TracePair, output: Path, layout: Layout, options: SaveOptions, on_error: OnErrorOption
-) -> dict[str, Any]:
-    linked = link_pair(pair, on_error)
-    rank = pair.rank if pair.rank is not None else linked.rank
-    trace = watch(f"converting rank {rank or 0}", lambda _: convert_linked(linked, layout=layout))
-    return {**_write(trace, output, rank or 0, options), "rank": rank, "link": describe(linked)}
+def _convert_linked(file: Path, rank: int, output: Path, options: SaveOptions, choices: ConvertChoices) -> _Converted:
+    linked = watch(
+        f"reading {file.name}", lambda progress: load_linked(file, on_error=choices.on_error, progress=progress)
+    )
+    trace = choices.convert(linked, file.name)
+    facts = _write(trace, output, rank if linked.rank is None else linked.rank, options)
+    more = {"rank": linked.rank, "source": str(file), "link": describe(linked)}
+    return trace, {**facts, **more, **choices.check(trace)}
+
+
+def _convert_pair(pair: TracePair, output: Path, options: SaveOptions, choices: ConvertChoices) -> _Converted:
+    linked = link_pair(pair, choices.on_error)
+    rank = rank_of(pair, linked)
+    trace = choices.convert(linked, f"rank {rank}")
+    known = pair.rank if pair.rank is not None else linked.rank
+    facts = _write(trace, output, rank, options)
+    return trace, {**facts, "rank": known, "link": describe(linked), **choices.check(trace)}

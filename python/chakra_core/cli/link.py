@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from chakra_core._core import LinkedTrace
+from chakra_core._core import ConfigError, LinkedTrace
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnErrorOption, RankOption
-from chakra_core.cli.printing import print_json
+from chakra_core.cli.printing import format_bytes, print_json
 from chakra_core.cli.progress import watch
 from chakra_core.pytorch import link as link_files
 
@@ -19,19 +20,48 @@ def link(
     host: HostOption = None,
     device: DeviceOption = None,
     rank: RankOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", show_default=False, help="Linked trace to write (.json, .json.gz), for convert."
+        ),
+    ] = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "strict",
 ) -> None:
     """Join host and device traces of PyTorch and report how much of both was matched."""
+    pairs = trace_pairs(host, device, rank)
+    if output is not None:
+        check_output(output, len(pairs))
     described = []
-    for pair in trace_pairs(host, device, rank):
+    for pair in pairs:
         linked = link_pair(pair, on_error)
+        written = None if output is None else _save(linked, output, rank_of(pair, linked))
         if json:
-            described.append(describe(linked))
+            described.append({**describe(linked), **({"path": str(written)} if written else {})})
         else:
             typer.echo(f"{_title(pair, linked)}\n{linked.report.text}")
+            if written:
+                typer.echo(f"{written}: {format_bytes(written.stat().st_size)}")
     if json:
         print_json(described)
+
+
+def check_output(output: Path, count: int) -> None:
+    """Refuse one name for the files of several ranks."""
+    if count > 1 and "%d" not in str(output):
+        raise ConfigError(f"--output {output}: {count} ranks need a name with %d for the rank, e.g. out.%d.et")
+
+
+def rank_of(pair: TracePair, linked: LinkedTrace) -> int:
+    """Take the rank that names of files give, else what the device trace says, else 0."""
+    return next((rank for rank in (pair.rank, linked.rank) if rank is not None), 0)
+
+
+def _save(linked: LinkedTrace, output: Path, rank: int) -> Path:
+    path = Path(str(output).replace("%d", str(rank)))
+    watch(f"writing {path.name}", lambda _: linked.save(path))
+    return path
 
 
 def link_pair(pair: TracePair, on_error: OnErrorOption) -> LinkedTrace:

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from chakra_core._core import ChakraError, Report
+from chakra_core.cli.loading import load_named
 from chakra_core.cli.parameters import JsonOption, TracePaths
 from chakra_core.cli.printing import format_count, print_json
 from chakra_core.cli.progress import watch
+from chakra_core.rank_agreement import check_ranks
 from chakra_core.rank_traces import expand_paths
 from chakra_core.trace_source import load_source
 
@@ -20,10 +22,15 @@ def validate(
     traces: TracePaths,
     json: JsonOption = False,
     show: Annotated[int, typer.Option("--show", min=0, help="Problems shown of each file.")] = 20,
+    ranks: Annotated[
+        bool, typer.Option("--ranks", help="Also compare the communication of all files, one a rank.")
+    ] = False,
 ) -> None:
     """Check traces, and end with status 1 if one has errors (warnings are allowed)."""
     paths = expand_paths(traces)
     checked = [_check(path, show) for path in paths]
+    if ranks:
+        checked.append(_check_ranks(traces, show))
     if json:
         print_json(checked)
     else:
@@ -42,6 +49,19 @@ def _check(path: Path, show: int) -> dict[str, Any]:
         # What is no trace at all; the other files are still checked.
         return _describe(path, ok=False, errors=1, problems=[{"severity": "error", "message": str(error)}])
     return _describe_report(path, watch(f"checking {path.name}", lambda progress: trace.validate()), show)
+
+
+def _check_ranks(traces: list[str], show: int) -> dict[str, Any]:
+    try:
+        found = check_ranks(load_named(traces))
+    except ChakraError as error:
+        problems = [{"severity": "error", "message": str(error)}]
+        return _describe("all ranks", ok=False, errors=1, problems=problems)
+    differences = [
+        {"kind": one.kind, "severity": "error", "message": one.message, "ranks": one.ranks}
+        for one in found.problems[:show]
+    ]
+    return _describe("all ranks", ok=found.ok, errors=len(found.problems), problems=differences)
 
 
 def _describe_report(path: Path, report: Report, show: int) -> dict[str, Any]:
@@ -66,7 +86,7 @@ def _describe_report(path: Path, report: Report, show: int) -> dict[str, Any]:
     )
 
 
-def _describe(path: Path, *, ok: bool, errors: int, **facts: Any) -> dict[str, Any]:
+def _describe(path: Path | str, *, ok: bool, errors: int, **facts: Any) -> dict[str, Any]:
     defaults = {"warnings": 0, "counts": {}, "problems": []}
     return {"path": str(path), "ok": ok, "errors": errors, **defaults, **facts}
 

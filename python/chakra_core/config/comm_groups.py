@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from typing_extensions import Self
 
 from chakra_core.config.files import read_mapping
 from chakra_core.config.model import ConfigModel
+from chakra_core.output import complete_file
 
 _Rank = Annotated[int, Field(strict=True, ge=0, lt=1 << 31)]
 
@@ -52,6 +54,17 @@ class CommGroups(ConfigModel):
         """
         return cls._from_file_data({"groups": read_mapping(path)}, os.fspath(path))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the groups as the JSON object that `load` and simulators read, groups in the order of their names.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        ordered = {name: list(self.groups[name]) for name in sorted(self.groups, key=_natural)}
+        with complete_file(path) as file:
+            json.dump(ordered, file, indent=2)
+            file.write("\n")
+
     @classmethod
     def coerce(cls, value: Self | Mapping[str, Any] | str | os.PathLike[str]) -> Self:
         """Take groups as they are, a mapping of name to ranks, or a path.
@@ -69,3 +82,8 @@ class CommGroups(ConfigModel):
     def names(self) -> Iterator[str]:
         """Names of the groups, in the order given."""
         return iter(self.groups)
+
+
+def _natural(name: str) -> tuple[int, int, str]:
+    """Numbers by value and before other names."""
+    return (0, int(name), "") if name.isascii() and name.isdigit() else (1, 0, name)

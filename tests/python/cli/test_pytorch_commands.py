@@ -101,3 +101,14 @@ def test_replay_and_progress() -> None:
     replayed = cc.replay(cc.convert(linked))
     assert replayed.nodes == len(cc.convert(linked))
     assert replayed.total_error == (replayed.replayed_ns - replayed.recorded_ns) / replayed.recorded_ns
+
+
+def test_convert_and_replay(out: Path, capsys: Capture) -> None:
+    arguments = ["convert", "--host", HOST, "--device", DEVICE, "-o", "rank.%d.et", "--replay"]
+    assert main([*arguments, "--json"]) == 0
+    for one in json.loads(capsys.readouterr().out):
+        assert one["replay"]["total_error"] == 0
+        assert one["replay"]["start_error_ns"]["max"] == 0
+        assert one["replay"]["recorded_ns"] == one["link"]["span_ns"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.count("(+0.0000%)") == 2

@@ -125,8 +125,10 @@ def test_ops_layout_of_a_small_pair(pair: tuple[Path, Path]) -> None:
         "record_param_comms",
         "ncclDevKernel_AllReduce_Sum_f32",
         "aten::item",
+        "## process_group:init ##",
     ]
-    assert trace.ids.tolist() == list(range(7))
+    assert trace.node(7).type == cc.NodeType.METADATA_NODE, "the group that the collective names"
+    assert trace.ids.tolist() == list(range(8))
     assert set(trace.node(6).data_deps) == {4, 3, 5}
     assert trace.node(6).duration_ns == 60_000 - 35_000, "item waits from 185 to 220"
 
