@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -198,7 +199,17 @@ void bind_result(py::module_& module) {
       .def_readonly("lanes", &SimulationResult::lanes, "Names of what nodes ran on.")
       .def_readonly("warnings", &SimulationResult::warnings)
       .def_readonly("messages", &SimulationResult::messages)
-      .def_readonly("events", &SimulationResult::events);
+      .def_readonly("events", &SimulationResult::events)
+      .def_property_readonly(
+          "phases",
+          [](const SimulationResult& self) {
+            return std::map<std::string, std::uint64_t>{
+                {"closed", self.phases.closed}, {"message", self.phases.message}, {"phase", self.phases.phase}};
+          },
+          "Phases of chunks, counted on every member, by how they were carried out.")
+      .def_readonly("folded_ranks", &SimulationResult::folded_ranks, "Ranks that another one was simulated for.")
+      .def_readonly("order_mattered", &SimulationResult::order_mattered,
+                    "What came in one ns and made \"auto\" begin again with all messages; else empty.");
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
 }
 
@@ -210,7 +221,7 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
                                       std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
                                       double injection_scale, bool groups_as_listed,
                                       const std::optional<CountTriple>& slots, bool recorded_communication,
-                                      bool record_nodes, Progress* progress) {
+                                      const std::string& fidelity, bool fold, bool record_nodes, Progress* progress) {
   const py::gil_scoped_release release;
   SimulationConfig config{.network = network, .system = system, .memory = memory};
   for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
@@ -222,6 +233,8 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   config.injection_scale = injection_scale;
   if (slots) config.slots = SlotCounts{std::get<0>(*slots), std::get<1>(*slots), std::get<2>(*slots)};
   if (recorded_communication) config.communication = CommunicationTimes::recorded;
+  config.fidelity = parse_fidelity(fidelity);
+  config.fold = fold;
   config.record_nodes = record_nodes;
   const std::vector<TracePtr> shared(traces.begin(), traces.end());
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
@@ -238,8 +251,8 @@ void bind_sim(py::module_& module) {
       "simulate", &run, "traces"_a, "network"_a, "system"_a, py::kw_only(),
       py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"), "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false,
       "congestion"_a = false, "num_queues_per_dim"_a = 1, "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0,
-      "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "record_nodes"_a = true,
-      "progress"_a = py::none(),
+      "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "fidelity"_a = "auto",
+      "fold"_a = true, "record_nodes"_a = true, "progress"_a = py::none(),
       "Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each "
       "thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");

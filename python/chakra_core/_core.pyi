@@ -1230,6 +1230,11 @@ class SimulationResult:
     @property
     def finish_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def folded_ranks(self) -> int:
+        """
+        Ranks that another one was simulated for.
+        """
+    @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def lanes(self) -> list[str]:
@@ -1258,6 +1263,16 @@ class SimulationResult:
     def node_row(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
     def node_start_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def order_mattered(self) -> str:
+        """
+        What came in one ns and made "auto" begin again with all messages; else empty.
+        """
+    @property
+    def phases(self) -> dict[str, int]:
+        """
+        Phases of chunks, counted on every member, by how they were carried out.
+        """
     @property
     def warnings(self) -> list[str]: ...
 
@@ -1388,6 +1403,8 @@ def simulate(
     ]
     | None = None,
     recorded_communication: bool = False,
+    fidelity: str = "auto",
+    fold: bool = True,
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:

@@ -40,6 +40,9 @@ class Result:
         warnings: what was odd in the input, one line a kind.
         messages: messages that were simulated one by one.
         events: events of the simulation.
+        fidelity: phases of chunks, counted on every member, by how they were carried out: "closed", "phase", "message".
+        folded_ranks: ranks that another one was simulated for, because all are alike: all but one, or none.
+        order_mattered: what came in one ns and made fidelity "auto" begin again with all messages; else empty.
         traces: the traces simulated, one a rank.
     """
 
@@ -57,6 +60,9 @@ class Result:
         self.warnings: list[str] = [*native.warnings, *warnings]
         self.messages: int = native.messages
         self.events: int = native.events
+        self.fidelity: dict[str, int] = native.phases
+        self.folded_ranks: int = native.folded_ranks
+        self.order_mattered: str = native.order_mattered
 
     @property
     def num_ranks(self) -> int:
@@ -156,7 +162,13 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return the times of each rank, as plain lists for JSON."""
         times = {name: getattr(self, name).tolist() for name in RANK_COLUMNS}
-        return {"num_ranks": self.num_ranks, "total_ns": self.total_ns, **times, "warnings": self.warnings}
+        how = {
+            "fidelity": self.fidelity,
+            "folded_ranks": self.folded_ranks,
+            "order_mattered": self.order_mattered,
+            "messages": self.messages,
+        }
+        return {"num_ranks": self.num_ranks, "total_ns": self.total_ns, **times, **how, "warnings": self.warnings}
 
     def summary(self) -> str:
         """Return a table for people: a line for each rank, or of many ranks the extremes and the mean."""
@@ -165,7 +177,20 @@ class Result:
         widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         notes = [f"warning: {warning}" for warning in self.warnings]
-        return "\n".join([*lines, f"finished at {format_time(self.total_ns)}", *notes])
+        return "\n".join([*lines, f"finished at {format_time(self.total_ns)}", *self.how_simulated(), *notes])
+
+    def how_simulated(self) -> list[str]:
+        """Lines for people that say how closely collectives were simulated, and for how many ranks one stands."""
+        lines = []
+        phases = sum(self.fidelity.values())
+        if phases:
+            kinds = [f"{count} {name}" for name, count in self.fidelity.items() if count]
+            lines.append(f"{phases} phases: {', '.join(kinds)}")
+        if self.order_mattered:
+            lines.append(f"simulated message by message because of {self.order_mattered}")
+        if self.folded_ranks:
+            lines.append(f"1 rank simulated for {self.folded_ranks + 1} that are alike")
+        return lines
 
     def summary_rows(self) -> list[list[str]]:
         """Cells of the table that `summary` prints, without its header."""

@@ -12,7 +12,7 @@ import numpy as np
 from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
 from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, System
-from chakra_core.config.options import Resources
+from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.result import Result
@@ -43,6 +43,8 @@ def simulate(
     compute_scale: float = 1.0,
     resources: Mapping[str, int] | str | None = None,
     communication: Literal["simulated", "recorded"] = "simulated",
+    fidelity: Fidelity = "auto",
+    fold: bool = True,
     groups_as_listed: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
@@ -70,6 +72,13 @@ def simulate(
             each for CPU, compute and communication. Counts: `{"cpu": 4, "compute": 2, "comm": 1}` or
             "cpu=4,compute=2,comm=1"; what is left out is 1.
         communication: "simulated" takes the time that the network makes it take, "recorded" the duration in the trace.
+        fidelity: how closely collectives are simulated. "message": every message. "phase": a phase of a chunk at once,
+            from the times at which its members begin to the times at which they end. "closed": the same, and a formula
+            where they begin together. "auto": what is cheapest of these and surely gives the times of "message", which
+            differ from those of the other two only where the order of events within one ns matters.
+        fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no message but
+            in collectives, and groups that divide the ranks into parts of one form. The times are the same. Fidelity
+            "phase" and "message" never fold.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
         record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
         progress: counts completed nodes; `cancel()` it from another thread to stop.
@@ -96,6 +105,8 @@ def simulate(
         compute_scale=compute_scale,
         resources=cast(Resources, resources),
         communication=communication,
+        fidelity=fidelity,
+        fold=fold,
     )
     _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
@@ -118,6 +129,8 @@ def simulate(
         groups_as_listed=groups_as_listed,
         slots=options.slots,
         recorded_communication=recorded,
+        fidelity=options.fidelity,
+        fold=options.fold,
         record_nodes=record_nodes,
         progress=progress,
     )

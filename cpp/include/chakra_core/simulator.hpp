@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chakra_core/network.hpp"
@@ -35,6 +36,27 @@ enum class CommunicationTimes : std::uint8_t {
   recorded,   ///< its duration in the trace, on each rank by itself
 };
 
+/// How closely the phases of collectives are simulated.
+enum class Fidelity : std::uint8_t {
+  automatic,  ///< whatever is cheapest and surely gives the times that `message` gives
+  closed,     ///< `phase`, and a formula where all members begin together
+  phase,      ///< from the times at which the members begin to the times at which they end
+  message,    ///< every message
+};
+
+/// "auto", "closed", "phase" or "message". Throws ConfigError that lists them for anything else.
+Fidelity parse_fidelity(std::string_view name);
+std::string_view to_string(Fidelity fidelity) noexcept;
+
+/// Phases of chunks, counted on every member, by how they were carried out.
+struct PhaseCounts {
+  std::uint64_t closed = 0;
+  std::uint64_t phase = 0;
+  std::uint64_t message = 0;
+
+  bool operator==(const PhaseCounts&) const = default;
+};
+
 struct SimulationConfig {
   Network network;
   SystemConfig system = {};
@@ -56,6 +78,11 @@ struct SimulationConfig {
   /// one of each count, ASTRA-sim's model, and nothing else is accepted. docs/simulation.md has the rules.
   std::optional<SlotCounts> slots = {};
   CommunicationTimes communication = CommunicationTimes::simulated;
+  /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion,
+  /// collectives with a root, windows and blocks of 0 bytes go message by message all the same.
+  Fidelity fidelity = Fidelity::automatic;
+  /// Simulate one rank for all where all are alike; the times are the same. With fidelity automatic or closed.
+  bool fold = true;
 
   /// Keep start and end of every node.
   bool record_nodes = true;
@@ -89,6 +116,10 @@ struct SimulationResult {
   std::vector<std::string> warnings;  ///< one line a kind, with its count
   std::uint64_t messages = 0;         ///< messages that were simulated one by one
   std::uint64_t events = 0;
+  PhaseCounts phases = {};
+  std::uint32_t folded_ranks = 0;  ///< that another rank was simulated for: all but one, or none
+  /// `automatic` began without messages and began again with all of them, because these came in one ns; else empty.
+  std::string order_mattered = {};
 };
 
 /// Runs one trace a rank to its end. The same trace may stand for several ranks.

@@ -95,6 +95,17 @@ Step Exchange::step(std::uint64_t k) const noexcept {
   return {members_[to], members_[from], sizes.send, sizes.receive};
 }
 
+std::uint32_t Exchange::from_position(std::uint64_t k) const noexcept {
+  switch (algorithm_) {
+    case AlgorithmKind::ring:
+      return shifted(1, false);
+    case AlgorithmKind::halving_doubling:
+      return static_cast<std::uint32_t>(position_ ^ halving_distance(k));
+    default:
+      return shifted(1 + k % (members_.size - 1), false);
+  }
+}
+
 std::uint64_t Exchange::slot_bytes(std::uint64_t slot) const noexcept {
   if (even_ && algorithm_ != AlgorithmKind::halving_doubling) return even_block_;
   return step(std::min(slot, steps_ - 1)).send_bytes;

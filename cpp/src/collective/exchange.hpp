@@ -32,6 +32,8 @@ class Exchange {
   std::uint64_t endpoint_ns() const noexcept { return endpoint_ns_; }
 
   Step step(std::uint64_t k) const noexcept;
+  /// Ring position of the member that step k receives from.
+  std::uint32_t from_position(std::uint64_t k) const noexcept;
   bool is_reduced(std::uint64_t slot) const noexcept {
     if (cycle_ == 0 || slot % cycle_ < window_) return false;
     return kind_ != PhaseKind::all_reduce || slot / cycle_ % 2 == 0;

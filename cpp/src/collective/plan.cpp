@@ -246,7 +246,7 @@ void Planner::plan_bandwidth_aware(const CollectiveRequest& request, std::uint64
     Phase back = up;
     back.kind = PhaseKind::all_gather;
     back.half = QueueHalf::second;
-    back.total = bytes;
+    if (!parity_) back.total = bytes;
     append(phases, up, bytes);
     if (needs_ring(back) && !parity_) back.algorithm.kind = AlgorithmKind::ring;
     if (!last && (parity_ || !whole_output)) returning.push_back(back);

@@ -25,6 +25,9 @@ struct Chunk {
 
   // The phase in hand.
   std::uint64_t phase_tag = 0;
+  std::uint64_t family = 0;      ///< chunks of one family went through the phase in step; 0: not known
+  std::uint64_t cause = 0;       ///< begun by one of events that come in a known order; 0: not known
+  std::uint32_t meeting = none;  ///< of the members that begin the phase, where no messages are sent
   Exchange exchange = {};
   std::uint64_t opened = 0;  ///< slots
   std::uint64_t tokens = 0;

@@ -27,6 +27,13 @@ constexpr std::string_view parity_involved_dims = "1111";
 /// Keeps what an all-gather adds up to within 64 bits.
 constexpr std::uint64_t largest_total = std::uint64_t{1} << 62;
 
+/// In place of the family and the tick of registration of a chunk that comes from its node.
+constexpr std::uint64_t new_chunk = ~std::uint64_t{0};
+constexpr std::uint64_t not_registered = ~std::uint64_t{0};
+
+/// Keeps the numbers of issued collectives apart from those of families of chunks.
+constexpr std::uint64_t issue_bit = std::uint64_t{1} << 63;
+
 std::string what(const CollectiveNode& node) {
   return "node " + std::to_string(node.id) + ", " + to_string(node.type) + " of " + std::to_string(node.size) +
          " bytes";
@@ -53,17 +60,19 @@ void ChunkPool::release(std::uint32_t index) {
   free_.push_back(index);
 }
 
-CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
-                                   ChunkPool& chunks, CollectiveListener& listener)
+CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies,
+                                   Kernel& kernel, ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener)
     : config_(config),
       groups_(groups),
+      is_folded_(copies > 1),
       kernel_(kernel),
       chunks_(chunks),
+      ties_(ties),
       listener_(listener),
       planner_(config.network, config.system, config.parity),
       dimensions_(config.network.dimensions().size()),
       group_states_(groups.size()) {
-  const std::size_t ranks = config.network.npus();
+  const std::size_t ranks = is_folded_ ? 1 : config.network.npus();
   const std::uint32_t active = config.system.active_chunks_per_dimension;
   slots_ = active / config.num_queues_per_dim + (active % config.num_queues_per_dim != 0 ? 1 : 0);
   if (config.parity) {
@@ -83,18 +92,23 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   }
   const CollectiveRequest req = request(node);
   const std::vector<std::uint64_t> sizes = planner_.chunk_sizes(req);
-  const std::uint32_t position = groups_[node.group].position(node.rank).value();
+  const std::uint32_t mine = place(req.subgroup ? req.position : groups_[node.group].position(node.rank).value());
   Numbering numbering;
-  if (!config_.parity) numbering = join(node, position, sizes.size());
+  if (!config_.parity) numbering = join(node, mine, sizes.size());
   if (node.size == 0 && node.type != CollectiveType::barrier) {
     ++empty_;
   } else if (node.size < groups_[node.group].size() && node.type != CollectiveType::barrier) {
     ++tiny_;
   }
-  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, position, 0});
+  cause_ = ++issues_ | issue_bit;
+  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, mine, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
-    const std::uint64_t tag = config_.parity ? parity_tag(node, position) : numbering.tag + c * tags_per_chunk;
-    create_chunk(node, req, sizes[c], run, numbering.first_chunk + c, tag);
+    const std::uint64_t tag = config_.parity ? parity_tag(node, mine) : numbering.tag + c * tags_per_chunk;
+    if (c == 0 || sizes[c] != sizes[c - 1]) {
+      plan_.clear();
+      planner_.plan(req, sizes[c], plan_);
+    }
+    if (!plan_.empty()) create_chunk(node, plan_, run, numbering.first_chunk + c, tag);
   }
   if (runs_[run].chunks_left > 0) return;
   runs_.release(run);
@@ -102,7 +116,7 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
     throw SimulationError("rank " + std::to_string(node.rank) + ", " + what(node) +
                           ": no dimension takes part, so it never ends in ASTRA-sim; run without parity");
   }
-  kernel_.act_after(node.rank, 0, {0, node.row, 1, ActionKind::collective_end});
+  kernel_.act_after(node.rank, 0, {0, node.row, ActionKind::collective_end});
 }
 
 CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
@@ -135,15 +149,15 @@ CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
 }
 
 /// Takes the rank's place in the group's next collective.
-CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, std::uint32_t position,
+CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, std::uint32_t place,
                                                    std::uint64_t chunks) {
   GroupState& state = group_states_[node.group];
   if (state.issued.empty()) {
-    const std::size_t members = groups_[node.group].size();
-    state.issued.resize(members);
-    state.queues.resize(members * dimensions_ * config_.num_queues_per_dim);
+    const std::size_t simulated = members(node.group);
+    state.issued.resize(simulated);
+    state.queues.resize(simulated * dimensions_ * config_.num_queues_per_dim);
   }
-  const std::uint64_t number = state.issued[position]++;
+  const std::uint64_t number = state.issued[place]++;
   if (number == state.closed + state.open.size()) {
     state.open.push_back({node, std::string(node.involved_dims.value_or("all")), state.chunks, chunks, next_tag_, 0});
     state.open.back().first.involved_dims.reset();
@@ -154,7 +168,7 @@ CollectiveRunner::Numbering CollectiveRunner::join(const CollectiveNode& node, s
   check_agreement(node, agreement, number);
   const Numbering numbering{agreement.first_chunk, agreement.tag | collective_bit};
   ++agreement.joined;
-  while (!state.open.empty() && state.open.front().joined == groups_[node.group].size()) {
+  while (!state.open.empty() && state.open.front().joined == members(node.group)) {
     state.open.pop_front();
     ++state.closed;
   }
@@ -177,24 +191,23 @@ void CollectiveRunner::check_agreement(const CollectiveNode& node, const Agreeme
 }
 
 /// ASTRA-sim counts all chunks of a rank, those of groups too, and multiplies in 32 bits.
-std::uint64_t CollectiveRunner::parity_tag(const CollectiveNode& node, std::uint32_t position) {
+std::uint64_t CollectiveRunner::parity_tag(const CollectiveNode& node, std::uint32_t place) {
   std::uint64_t number = created_[node.rank]++;
   if (node.group != GroupTable::world) {
     GroupState& state = group_states_[node.group];
-    if (state.issued.empty()) state.issued.resize(groups_[node.group].size());
-    number = groups_[node.group].number * parity_group_range + state.issued[position]++;
+    if (state.issued.empty()) state.issued.resize(members(node.group));
+    number = groups_[node.group].number * parity_group_range + state.issued[place]++;
   }
   const auto wrapped = static_cast<std::int64_t>(static_cast<std::int32_t>(number));
   const auto range = static_cast<std::int64_t>(parity_tag_range);
   return static_cast<std::uint64_t>(wrapped % range + range);
 }
 
-void CollectiveRunner::create_chunk(const CollectiveNode& node, const CollectiveRequest& req, std::uint64_t bytes,
-                                    std::uint32_t run, std::uint64_t number, std::uint64_t tag) {
+void CollectiveRunner::create_chunk(const CollectiveNode& node, const std::vector<Phase>& plan, std::uint32_t run,
+                                    std::uint64_t number, std::uint64_t tag) {
   const std::uint32_t index = chunks_.take();
   Chunk& chunk = chunks_[index];
-  planner_.plan(req, bytes, chunk.phases);
-  if (chunk.phases.empty()) return chunks_.release(index);
+  chunk.phases = plan;
   chunk.tag = tag;
   chunk.rank = node.rank;
   chunk.collective = run;
@@ -202,6 +215,7 @@ void CollectiveRunner::create_chunk(const CollectiveNode& node, const Collective
   chunk.running = false;
   ++runs_[run].chunks_left;
   choose_queues(chunk, node.type, number);
+  check_order(queue(chunk, chunk.phase()), new_chunk, not_registered);
   enqueue(index);
   start_waiting(queue(chunk, chunk.phase()));
 }
@@ -244,7 +258,7 @@ std::uint32_t CollectiveRunner::next_in_half(const Chunk& chunk, const Phase& ph
 CollectiveRunner::Queue& CollectiveRunner::queue(const Chunk& chunk, const Phase& phase) noexcept {
   const Run& run = runs_[chunk.collective];
   std::vector<Queue>& queues = config_.parity ? queues_ : group_states_[run.group].queues;
-  const std::size_t member = config_.parity ? run.rank : run.position;
+  const std::size_t member = config_.parity ? run.rank : run.place;
   return queues[(member * dimensions_ + phase.dimension) * config_.num_queues_per_dim + phase.queue];
 }
 
@@ -260,6 +274,20 @@ void CollectiveRunner::enqueue(std::uint32_t index) {
   waiting.tail = index;
 }
 
+/// Chunks that come into a queue in one tick: are they sure to come in this order?
+void CollectiveRunner::check_order(Queue& entered, std::uint64_t family, std::uint64_t registered) {
+  if (!ties_.is_enabled()) return;
+  if (entered.arrived == kernel_.now()) {
+    const bool together = family != 0 && family == entered.family;
+    const bool in_order = registered != not_registered && entered.registered != not_registered;
+    if (!together && !(in_order && registered > entered.registered))
+      ties_.cannot_tell("chunks that reach a queue in one ns");
+  }
+  entered.arrived = kernel_.now();
+  entered.registered = registered;
+  entered.family = family;
+}
+
 void CollectiveRunner::start_waiting(Queue& waiting) {
   while (waiting.head != none && waiting.running < slots_) {
     const std::uint32_t index = waiting.head;
@@ -273,6 +301,7 @@ void CollectiveRunner::begin(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
   const Phase& phase = chunk.phase();
   chunk.running = true;
+  chunk.cause = cause_;
   const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
   chunk.phase_tag = config_.parity ? chunk.tag : chunk.tag + way;
   executor_->begin(index);
@@ -293,8 +322,10 @@ void CollectiveRunner::phase_ended(std::uint32_t index) {
     }
   } else {
     ++chunk.current;
+    check_order(queue(chunk, chunk.phase()), chunk.family, kernel_.registered());
     enqueue(index);
   }
+  cause_ = chunk.family;
   --old_queue.running;
   start_waiting(old_queue);
   if (last) return chunks_.release(index);
@@ -323,6 +354,8 @@ bool CollectiveRunner::admit_blocked() {
   }
   for (const auto& [key, blocked] : waiting) {
     if (!begun.contains(key)) continue;
+    // Messages that go on in vain set the time at which this happens.
+    ties_.cannot_tell("chunks that wait for each other");
     for (const std::uint32_t index : blocked) {
       Queue& from = queue(chunks_[index], chunks_[index].phase());
       remove_waiting(from, index);
@@ -351,7 +384,7 @@ std::vector<std::string> CollectiveRunner::open_collectives() const {
       const std::uint64_t number = state.closed + i;
       std::string missing;
       std::size_t count = 0;
-      for (std::uint32_t position = 0; position < groups_[g].size(); ++position) {
+      for (std::uint32_t position = 0; position < state.issued.size(); ++position) {
         if (state.issued[position] > number) continue;
         if (++count <= most_listed) missing += (count > 1 ? ", " : "") + std::to_string(groups_[g].ranks[position]);
       }

@@ -13,6 +13,7 @@
 #include "sim/chunk.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
+#include "sim/tie_watch.hpp"
 
 namespace chakra::sim {
 
@@ -41,8 +42,8 @@ class CollectiveListener {
 /// in which chunks wait for one of the slots.
 class CollectiveRunner final : public PhaseListener {
  public:
-  CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, Kernel& kernel, ChunkPool& chunks,
-                   CollectiveListener& listener);
+  CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies, Kernel& kernel,
+                   ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener);
 
   void set_executor(PhaseExecutor& executor) noexcept { executor_ = &executor; }
 
@@ -70,13 +71,17 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t rank;
     NodeIndex row;
     std::uint32_t group;
-    std::uint32_t position;  ///< of the rank in the group
+    std::uint32_t place;  ///< of the rank in the state of the group
     std::uint32_t chunks_left;
   };
   struct Queue {
     std::uint32_t running = 0;
     std::uint32_t head = none;  ///< chunks that wait
     std::uint32_t tail = none;
+    // The chunk that came last.
+    std::uint64_t arrived = ~std::uint64_t{0};
+    std::uint64_t registered = 0;
+    std::uint64_t family = 0;
   };
   /// What all members of a group must agree on: the k-th collective of each is the same one.
   struct Agreement {
@@ -88,11 +93,11 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t joined = 0;
   };
   struct GroupState {
-    std::vector<std::uint64_t> issued;  ///< by position: collectives (parity: chunks) so far
+    std::vector<std::uint64_t> issued;  ///< by place: collectives (parity: chunks) so far
     std::deque<Agreement> open;         ///< from collective number `closed` on
     std::uint64_t closed = 0;
     std::uint64_t chunks = 0;
-    /// Position, dimension, queue. Those of other groups are apart: their order may differ from rank to rank.
+    /// Place, dimension, queue. Those of other groups are apart: their order may differ from rank to rank.
     std::vector<Queue> queues;
   };
   struct Numbering {
@@ -100,36 +105,46 @@ class CollectiveRunner final : public PhaseListener {
     std::uint64_t tag = 0;
   };
 
+  /// Members of a group that are simulated, and where a member is among them: one stands for all, or all are.
+  std::uint32_t members(std::uint32_t group) const noexcept { return is_folded_ ? 1 : groups_[group].size(); }
+  std::uint32_t place(std::uint32_t position) const noexcept { return is_folded_ ? 0 : position; }
+
   CollectiveRequest request(const CollectiveNode& node) const;
-  Numbering join(const CollectiveNode& node, std::uint32_t position, std::uint64_t chunks);
+  Numbering join(const CollectiveNode& node, std::uint32_t place, std::uint64_t chunks);
   void check_agreement(const CollectiveNode& node, const Agreement& agreement, std::uint64_t number) const;
-  std::uint64_t parity_tag(const CollectiveNode& node, std::uint32_t position);
-  void create_chunk(const CollectiveNode& node, const CollectiveRequest& request, std::uint64_t bytes,
-                    std::uint32_t run, std::uint64_t number, std::uint64_t tag);
+  std::uint64_t parity_tag(const CollectiveNode& node, std::uint32_t place);
+  void create_chunk(const CollectiveNode& node, const std::vector<Phase>& plan, std::uint32_t run, std::uint64_t number,
+                    std::uint64_t tag);
   void choose_queues(Chunk& chunk, CollectiveType type, std::uint64_t number);
   std::uint32_t next_in_half(const Chunk& chunk, const Phase& phase, std::uint64_t number);
   Queue& queue(const Chunk& chunk, const Phase& phase) noexcept;
   void enqueue(std::uint32_t index);
+  void check_order(Queue& queue, std::uint64_t family, std::uint64_t registered);
   void start_waiting(Queue& queue);
   void begin(std::uint32_t index);
   void remove_waiting(Queue& queue, std::uint32_t index);
 
   const SimulationConfig& config_;
   const GroupTable& groups_;
+  bool is_folded_;
   Kernel& kernel_;
   ChunkPool& chunks_;
+  TieWatch& ties_;
   CollectiveListener& listener_;
   PhaseExecutor* executor_ = nullptr;
   Planner planner_;
   std::size_t dimensions_;
   std::uint32_t slots_;  ///< running chunks a queue
   SlotPool<Run> runs_;
+  std::vector<Phase> plan_;              ///< of the chunks that are being created
   std::vector<Queue> queues_;            ///< parity: rank, dimension, queue; for all groups
   std::vector<std::uint32_t> pointers_;  ///< parity: rank, dimension, half
   std::vector<std::uint8_t> trees_;      ///< parity: rank, implementation list, dimension; the next tree
   std::vector<std::uint64_t> created_;   ///< parity: chunks of each rank
   std::vector<GroupState> group_states_;
   std::uint64_t next_tag_ = 0;
+  std::uint64_t cause_ = 0;  ///< of the phases that begin now
+  std::uint64_t issues_ = 0;
   std::uint64_t empty_ = 0;
   std::uint64_t tiny_ = 0;
   std::uint64_t substituted_ = 0;

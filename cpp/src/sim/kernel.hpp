@@ -12,27 +12,27 @@ namespace chakra::sim {
 enum class ActionKind : std::uint8_t {
   node_end,         ///< a = row; computation, replayed node or remote-memory access
   collective_end,   ///< a = row; a collective that had nothing to exchange
-  slots_open,       ///< a = chunk, b = first slot (low word), count = slots whose endpoint delay is over
+  slots_open,       ///< a = chunk, b = slot whose endpoint delay is over; 0: all slots of the window
   slot_reduced,     ///< a = chunk; the reduction of a slot is done
   tree_start,       ///< a = chunk
   child_received,   ///< a = chunk
   child_reduced,    ///< a = chunk
   parent_received,  ///< a = chunk
   parent_reduced,   ///< a = chunk
+  phase_end,        ///< a = chunk; of a phase that was carried out as a whole
 };
 
-/// Something that a rank does at a later tick.
+/// Something that a rank does at a later tick. Small enough for registers.
 struct Action {
   std::uint64_t b = 0;
   std::uint32_t a = 0;
-  std::uint32_t count = 0;
   ActionKind kind = ActionKind::node_end;
 };
 
 /// The clock: one queue of events, and per rank the actions that are due.
 ///
-/// All actions of one rank for one tick run together, where the first of them was registered; what
-/// is registered for the current tick while they run is appended to them.
+/// All actions of one rank for one tick run together, where the first of them was registered, in the order
+/// in which they were registered; what is registered for the current tick while they run is appended to them.
 class Kernel {
  public:
   explicit Kernel(std::uint32_t ranks) : agendas_(ranks) {}
@@ -46,7 +46,14 @@ class Kernel {
     queue_.push({later(delay), subject, kind});
   }
   /// Registers an action of a rank `delay` ns from now. Throws SimulationError beyond 2^64 ns.
-  void act_after(std::uint32_t rank, std::uint64_t delay, const Action& action);
+  void act_after(std::uint32_t rank, std::uint64_t delay, Action action) { add(rank, later(delay), now(), action); }
+  /// Registers an action for a later tick as if it were done in the tick `registered`, which may be to come.
+  /// Precondition: now() <= tick, registered <= tick.
+  void act_at(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, Action action) {
+    add(rank, tick, registered, action);
+  }
+  /// Tick in which the action that runs was registered.
+  std::uint64_t registered() const noexcept { return registered_; }
 
   Event next() {
     ++events_;
@@ -59,6 +66,7 @@ class Kernel {
     while (agenda.front().head != none) {
       const std::uint32_t index = agenda.front().head;
       const Action action = actions_[index].action;
+      registered_ = actions_[index].registered;
       agenda.front().head = actions_[index].next;
       actions_.release(index);
       run(action);
@@ -69,6 +77,7 @@ class Kernel {
  private:
   struct ActionNode {
     Action action;
+    std::uint64_t registered;
     std::uint32_t next;
   };
   struct Batch {
@@ -92,12 +101,14 @@ class Kernel {
   }
   [[noreturn]] void throw_time_exceeded(std::uint64_t delay) const;
 
-  void append(Batch& batch, std::uint32_t node);
+  void add(std::uint32_t rank, std::uint64_t tick, std::uint64_t registered, Action action);
+  void insert(Batch& batch, std::uint32_t node);
 
   SlotPool<ActionNode> actions_;
   std::vector<Agenda> agendas_;
   EventQueue queue_;
   std::uint64_t events_ = 0;
+  std::uint64_t registered_ = 0;
 };
 
 }  // namespace chakra::sim

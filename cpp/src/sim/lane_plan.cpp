@@ -109,6 +109,11 @@ class Planner {
   }
 
   std::uint32_t lane(LaneKind kind, std::uint32_t slots, std::int64_t device = -1, std::int64_t number = 0) {
+    if (kind != LaneKind::thread && kind != LaneKind::stream) {
+      std::uint32_t& only = only_[static_cast<std::size_t>(kind)];
+      if (only == unlimited) only = add({kind}, slots);
+      return only;
+    }
     const Key key{kind, device, number};
     const auto known = lanes_.find(key);
     if (known != lanes_.end()) return known->second;
@@ -138,7 +143,9 @@ class Planner {
   std::uint32_t comm_slots_;
   bool several_devices_;
   LanePlan plan_;
-  std::map<Key, std::uint32_t> lanes_;
+  std::map<Key, std::uint32_t> lanes_;  ///< threads and streams
+  std::vector<std::uint32_t> only_ =
+      std::vector<std::uint32_t>(static_cast<std::size_t>(LaneKind::memory) + 1, unlimited);
   std::map<std::uint32_t, std::uint32_t> lane_of_group_;  ///< by the interned pg_name
 };
 

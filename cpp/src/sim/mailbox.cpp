@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "sim/mailbox.hpp"
 
+#include <utility>
+
 namespace chakra::sim {
 
 namespace {
 
-constexpr std::size_t initial_places = 1024;
+constexpr std::size_t initial_chains = 1024;
 
 std::uint64_t hash(const MatchKey& key) noexcept {
   const std::uint64_t ends = (std::uint64_t{key.src} << 32) | key.dst;
@@ -16,54 +18,60 @@ std::uint64_t hash(const MatchKey& key) noexcept {
 
 }  // namespace
 
-Mailbox::Mailbox() : table_(initial_places) {}
+Mailbox::Mailbox() : chains_(initial_chains, none) {}
 
-/// Place of the key, or the free place where it belongs.
-std::size_t Mailbox::find(const MatchKey& key) const noexcept {
-  const std::size_t mask = table_.size() - 1;
-  std::size_t place = hash(key) & mask;
-  while (table_[place].state != State::free && !(table_[place].key == key)) place = (place + 1) & mask;
-  return place;
+std::uint32_t& Mailbox::link_to(const MatchKey& key) noexcept {
+  std::uint32_t* link = &chains_[hash(key) & (chains_.size() - 1)];
+  while (*link != none && !(entries_[*link].key == key)) link = &entries_[*link].next;
+  return *link;
 }
 
 std::optional<Continuation> Mailbox::arrive(const MatchKey& key, const Continuation& sender) {
-  const std::size_t place = find(key);
-  if (table_[place].state == State::posted) return take_first(place);
-  append(place, key, sender, State::arrived);
+  std::uint32_t& link = link_to(key);
+  if (link != none && !entries_[link].arrived) return take_first(link);
+  append(link, key, sender, true);
   return std::nullopt;
 }
 
 bool Mailbox::post(const MatchKey& key, const Continuation& receiver) {
-  const std::size_t place = find(key);
-  if (table_[place].state == State::arrived) {
-    take_first(place);
+  std::uint32_t& link = link_to(key);
+  if (link != none && entries_[link].arrived) {
+    take_first(link);
     return true;
   }
-  append(place, key, receiver, State::posted);
+  append(link, key, receiver, false);
   return false;
 }
 
-void Mailbox::append(std::size_t place, const MatchKey& key, const Continuation& continuation, State state) {
-  Entry& entry = table_[place];
-  if (entry.state == State::free) {
-    entry = {key, continuation, state, none, none};
-    if (2 * ++used_ > table_.size()) grow();
+void Mailbox::append(std::uint32_t& link, const MatchKey& key, const Continuation& continuation, bool arrived) {
+  if (link == none) {
+    // The new entry goes to the front of its chain: taking it may move the entries that `link` points into.
+    std::uint32_t& chain = chains_[hash(key) & (chains_.size() - 1)];
+    const std::uint32_t index = entries_.take();
+    Entry& entry = entries_[index];
+    entry.key = key;
+    entry.first = continuation;
+    entry.arrived = arrived;
+    entry.next = chain;
+    entry.head = entry.tail = none;
+    chain = index;
+    if (++used_ > chains_.size()) grow();
     return;
   }
+  Entry& entry = entries_[link];
   const std::uint32_t item = items_.take({continuation, none});
-  if (entry.head == none) {
-    entry.head = item;
-  } else {
-    items_[entry.tail].next = item;
-  }
+  (entry.head == none ? entry.head : items_[entry.tail].next) = item;
   entry.tail = item;
 }
 
-Continuation Mailbox::take_first(std::size_t place) {
-  Entry& entry = table_[place];
+Continuation Mailbox::take_first(std::uint32_t& link) {
+  const std::uint32_t index = link;
+  Entry& entry = entries_[index];
   const Continuation continuation = entry.first;
   if (entry.head == none) {
-    erase(place);
+    link = entry.next;
+    entries_.release(index);
+    --used_;
     return continuation;
   }
   const std::uint32_t item = entry.head;
@@ -73,37 +81,30 @@ Continuation Mailbox::take_first(std::size_t place) {
   return continuation;
 }
 
-/// Closes the gap by moving later entries of the run back, so that no tombstones pile up.
-void Mailbox::erase(std::size_t place) {
-  const std::size_t mask = table_.size() - 1;
-  --used_;
-  std::size_t gap = place;
-  for (std::size_t next = (gap + 1) & mask; table_[next].state != State::free; next = (next + 1) & mask) {
-    const std::size_t home = hash(table_[next].key) & mask;
-    if (((next - home) & mask) < ((next - gap) & mask)) continue;
-    table_[gap] = table_[next];
-    gap = next;
-  }
-  table_[gap].state = State::free;
-}
-
 void Mailbox::grow() {
-  std::vector<Entry> old(table_.size() * 2);
-  old.swap(table_);
-  for (const Entry& entry : old) {
-    if (entry.state != State::free) table_[find(entry.key)] = entry;
+  std::vector<std::uint32_t> old(chains_.size() * 2, none);
+  old.swap(chains_);
+  for (std::uint32_t index : old) {
+    while (index != none) {
+      Entry& entry = entries_[index];
+      std::uint32_t& chain = chains_[hash(entry.key) & (chains_.size() - 1)];
+      const std::uint32_t next = std::exchange(entry.next, chain);
+      chain = std::exchange(index, next);
+    }
   }
 }
 
 std::vector<Mailbox::Waiting> Mailbox::unmatched() const {
   std::vector<Waiting> result;
-  for (const Entry& entry : table_) {
-    if (entry.state == State::free) continue;
-    Waiting waiting{entry.key, entry.state == State::arrived, {entry.first}};
-    for (std::uint32_t item = entry.head; item != none; item = items_[item].next) {
-      waiting.entries.push_back(items_[item].continuation);
+  for (const std::uint32_t chain : chains_) {
+    for (std::uint32_t index = chain; index != none; index = entries_[index].next) {
+      const Entry& entry = entries_[index];
+      Waiting waiting{entry.key, entry.arrived, {entry.first}};
+      for (std::uint32_t item = entry.head; item != none; item = items_[item].next) {
+        waiting.entries.push_back(items_[item].continuation);
+      }
+      result.push_back(std::move(waiting));
     }
-    result.push_back(std::move(waiting));
   }
   return result;
 }

@@ -58,27 +58,29 @@ class Mailbox {
   std::vector<Waiting> unmatched() const;
 
  private:
-  enum class State : std::uint8_t { free, arrived, posted };
-  /// Nearly always one message or receive waits under a key; more of them are in a list.
+  /// Messages or receives that wait under one key; nearly always there is one.
   struct Entry {
     MatchKey key;
     Continuation first;
-    State state = State::free;
-    std::uint32_t head = none;  ///< items behind the first
-    std::uint32_t tail = none;
+    bool arrived;
+    std::uint32_t next;  ///< entry of the same chain
+    std::uint32_t head;  ///< items behind the first
+    std::uint32_t tail;
   };
   struct Item {
     Continuation continuation;
     std::uint32_t next;
   };
 
-  std::size_t find(const MatchKey& key) const noexcept;
-  void append(std::size_t place, const MatchKey& key, const Continuation& continuation, State state);
-  Continuation take_first(std::size_t place);
-  void erase(std::size_t place);
+  /// The link that leads to the entry of the key: the head of a chain, or `next` of the entry before. It holds `none`
+  /// where the entry belongs if there is none.
+  std::uint32_t& link_to(const MatchKey& key) noexcept;
+  void append(std::uint32_t& link, const MatchKey& key, const Continuation& continuation, bool arrived);
+  Continuation take_first(std::uint32_t& link);
   void grow();
 
-  std::vector<Entry> table_;
+  std::vector<std::uint32_t> chains_;  ///< by hash: the first entry
+  SlotPool<Entry> entries_;
   std::size_t used_ = 0;
   SlotPool<Item> items_;
 };

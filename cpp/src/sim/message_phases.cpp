@@ -2,7 +2,6 @@
 #include "sim/message_phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "chakra_core/errors.hpp"
@@ -11,37 +10,20 @@ namespace chakra::sim {
 
 namespace {
 
-constexpr std::uint64_t default_endpoint_ns = 10;
-
-/// What ASTRA-sim takes in a sub-group, whatever endpoint-delay says.
-constexpr std::uint64_t parity_subgroup_endpoint_ns = 10;
-
-/// The scale does not touch the default.
-std::uint64_t scaled_endpoint_ns(const SimulationConfig& config) {
-  if (!config.system.endpoint_delay_ns) return default_endpoint_ns;
-  return static_cast<std::uint64_t>(std::trunc(*config.system.endpoint_delay_ns) * config.injection_scale);
-}
-
 bool is_tree(const Phase& phase) {
   return is_rooted(phase.kind) || phase.algorithm.kind == AlgorithmKind::double_binary_tree;
 }
 
 }  // namespace
 
-MessagePhases::MessagePhases(const SimulationConfig& config, Kernel& kernel, Transport& transport, ChunkPool& chunks,
+MessagePhases::MessagePhases(const EndpointCosts& costs, Kernel& kernel, Transport& transport, ChunkPool& chunks,
                              PhaseListener& listener)
-    : parity_(config.parity),
-      endpoint_ns_(scaled_endpoint_ns(config)),
-      memory_bytes_per_s_(config.system.local_mem_bw * 1e9),
-      kernel_(kernel),
-      transport_(transport),
-      chunks_(chunks),
-      listener_(listener) {}
+    : costs_(costs), kernel_(kernel), transport_(transport), chunks_(chunks), listener_(listener) {}
 
 void MessagePhases::begin(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
   if (is_tree(chunk.phase())) return begin_tree(index);
-  chunk.exchange = Exchange(chunk.phase(), endpoint_ns(chunk.phase()), parity_);
+  chunk.exchange = Exchange(chunk.phase(), costs_.endpoint_ns(chunk.phase()), costs_.parity);
   chunk.opened = chunk.tokens = chunk.sent = chunk.received = 0;
   open_slots(index, chunk.exchange.window());
 }
@@ -73,9 +55,9 @@ void MessagePhases::completed(const Continuation& continuation) {
     case Then::chunk_received:
       return receive_one(index);
     case Then::child_received:
-      return later(index, endpoint_ns(chunks_[index].phase()), ActionKind::child_received);
+      return later(index, costs_.endpoint_ns(chunks_[index].phase()), ActionKind::child_received);
     case Then::parent_received:
-      return later(index, endpoint_ns(chunks_[index].phase()), ActionKind::parent_received);
+      return later(index, costs_.endpoint_ns(chunks_[index].phase()), ActionKind::parent_received);
     default:
       return;
   }
@@ -85,8 +67,7 @@ void MessagePhases::completed(const Continuation& continuation) {
 
 void MessagePhases::open_slots(std::uint32_t index, std::uint64_t count) {
   Chunk& chunk = chunks_[index];
-  kernel_.act_after(chunk.rank, chunk.exchange.endpoint_ns(),
-                    {chunk.opened, index, static_cast<std::uint32_t>(count), ActionKind::slots_open});
+  kernel_.act_after(chunk.rank, chunk.exchange.endpoint_ns(), {chunk.opened, index, ActionKind::slots_open});
   chunk.opened += count;
 }
 
@@ -94,9 +75,10 @@ void MessagePhases::open_slots(std::uint32_t index, std::uint64_t count) {
 /// slot of all can end the phase.
 void MessagePhases::close_slots(const Action& action) {
   const Exchange& exchange = chunks_[action.a].exchange;
-  for (std::uint64_t slot = action.b; slot < action.b + action.count; ++slot) {
+  const std::uint64_t count = action.b == 0 ? exchange.window() : 1;
+  for (std::uint64_t slot = action.b; slot < action.b + count; ++slot) {
     if (exchange.is_reduced(slot)) {
-      later(action.a, reduction_ns(exchange.slot_bytes(slot)), ActionKind::slot_reduced);
+      later(action.a, costs_.reduction_ns(exchange.slot_bytes(slot)), ActionKind::slot_reduced);
     } else {
       take_token(action.a);
     }
@@ -135,7 +117,7 @@ void MessagePhases::begin_tree(std::uint32_t index) {
   chunk.place = tree_place(chunk.phase());
   const bool up = goes_up(chunk.phase().kind);
   const bool first = up ? chunk.place.children.empty() : !chunk.place.parent;
-  if (first) return later(index, endpoint_ns(chunk.phase()), ActionKind::tree_start);
+  if (first) return later(index, costs_.endpoint_ns(chunk.phase()), ActionKind::tree_start);
   up ? await_children(index) : await_parent(index);
 }
 
@@ -156,7 +138,7 @@ void MessagePhases::await_children(std::uint32_t index) {
 void MessagePhases::child_received(std::uint32_t index) {
   const Phase& phase = chunks_[index].phase();
   const bool reduces = !is_rooted(phase.kind) || phase.kind == PhaseKind::reduce;
-  if (reduces) return later(index, reduction_ns(phase.bytes), ActionKind::child_reduced);
+  if (reduces) return later(index, costs_.reduction_ns(phase.bytes), ActionKind::child_reduced);
   child_done(index);
 }
 
@@ -182,7 +164,7 @@ void MessagePhases::await_parent(std::uint32_t index) {
   const std::uint32_t parent = phase.members[*chunk.place.parent];
   const std::uint64_t bytes = tree_edge_bytes(phase, phase.position);
   if (!receive(chunk, index, parent, bytes, Then::parent_received)) {
-    later(index, endpoint_ns(phase), ActionKind::parent_received);
+    later(index, costs_.endpoint_ns(phase), ActionKind::parent_received);
   }
 }
 
@@ -190,7 +172,7 @@ void MessagePhases::await_parent(std::uint32_t index) {
 void MessagePhases::parent_received(std::uint32_t index) {
   const Chunk& chunk = chunks_[index];
   const bool reduces = !is_rooted(chunk.phase().kind) && !chunk.place.children.empty();
-  if (reduces) return later(index, reduction_ns(chunk.phase().bytes), ActionKind::parent_reduced);
+  if (reduces) return later(index, costs_.reduction_ns(chunk.phase().bytes), ActionKind::parent_reduced);
   parent_done(index);
 }
 
@@ -208,7 +190,7 @@ void MessagePhases::send_down(std::uint32_t index) {
 
 void MessagePhases::send(const Chunk& chunk, std::uint32_t to, std::uint64_t bytes) {
   if (bytes == 0) {
-    if (!parity_) return;
+    if (!costs_.parity) return;
     throw SimulationError("rank " + std::to_string(chunk.rank) + ": a collective comes down to a message of 0 bytes " +
                           "to rank " + std::to_string(to) + ", where ASTRA-sim aborts; run without parity");
   }
@@ -224,16 +206,7 @@ bool MessagePhases::receive(const Chunk& chunk, std::uint32_t index, std::uint32
 }
 
 void MessagePhases::later(std::uint32_t index, std::uint64_t delay, ActionKind kind) {
-  kernel_.act_after(chunks_[index].rank, delay, {0, index, 1, kind});
-}
-
-std::uint64_t MessagePhases::endpoint_ns(const Phase& phase) const noexcept {
-  return parity_ && phase.subgroup ? parity_subgroup_endpoint_ns : endpoint_ns_;
-}
-
-std::uint64_t MessagePhases::reduction_ns(std::uint64_t bytes) const noexcept {
-  if (memory_bytes_per_s_ == 0) return 0;
-  return 3 * static_cast<std::uint64_t>(static_cast<double>(bytes) / memory_bytes_per_s_ * 1e9);
+  kernel_.act_after(chunks_[index].rank, delay, {0, index, kind});
 }
 
 }  // namespace chakra::sim

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "chakra_core/simulator.hpp"
+#include "collective/phase_times.hpp"
 #include "sim/chunk.hpp"
 #include "sim/kernel.hpp"
 #include "sim/transport.hpp"
@@ -13,7 +13,7 @@ namespace chakra::sim {
 /// Carries out phases message by message.
 class MessagePhases final : public PhaseExecutor {
  public:
-  MessagePhases(const SimulationConfig& config, Kernel& kernel, Transport& transport, ChunkPool& chunks,
+  MessagePhases(const EndpointCosts& costs, Kernel& kernel, Transport& transport, ChunkPool& chunks,
                 PhaseListener& listener);
 
   void begin(std::uint32_t chunk) override;
@@ -41,12 +41,8 @@ class MessagePhases final : public PhaseExecutor {
   void send(const Chunk& chunk, std::uint32_t to, std::uint64_t bytes);
   bool receive(const Chunk& chunk, std::uint32_t index, std::uint32_t from, std::uint64_t bytes, Then then);
   void later(std::uint32_t index, std::uint64_t delay, ActionKind kind);
-  std::uint64_t endpoint_ns(const Phase& phase) const noexcept;
-  std::uint64_t reduction_ns(std::uint64_t bytes) const noexcept;
 
-  bool parity_;
-  std::uint64_t endpoint_ns_;
-  double memory_bytes_per_s_;
+  const EndpointCosts& costs_;
   Kernel& kernel_;
   Transport& transport_;
   ChunkPool& chunks_;

@@ -22,25 +22,27 @@ bool is_known_to_astra_sim(CollectiveType type) {
 }  // namespace
 
 NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
-                       Kernel& kernel, Transport& transport, CollectiveRunner& collectives, SimulationResult& result,
-                       Progress* progress)
+                       const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
+                       CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress)
     : traces_(traces),
       config_(config),
       groups_(groups),
       kernel_(kernel),
       transport_(transport),
       collectives_(collectives),
+      ties_(ties),
       result_(result),
       progress_(progress),
       memory_(config.memory, config.network.npus()),
-      plans_(traces, config, groups) {
+      plans_(plans),
+      copies_(copies) {
   std::size_t nodes = 0;
   ranks_.reserve(traces.size());
   for (const TracePtr& trace : traces) {
     ranks_.emplace_back(trace, plans_.of(trace)).first_node = nodes;
     nodes += trace->size();
   }
-  if (progress != nullptr) progress->total = nodes;
+  if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
   result.node_start_ns.resize(nodes);
   result.node_end_ns.resize(nodes);
@@ -51,22 +53,31 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
   result.node_row.assign(nodes, ~NodeIndex{0});
 }
 
-void NodeRunner::take_ready(Rank& rank) {
-  while (rank.feeder.ready() > 0) make_ready(rank, *rank.feeder.pop());
+void NodeRunner::take_ready(std::uint32_t r) {
+  Rank& rank = ranks_[r];
+  while (rank.feeder.ready() > 0) make_ready(r, *rank.feeder.pop());
 }
 
-void NodeRunner::make_ready(Rank& rank, NodeIndex row) {
+void NodeRunner::make_ready(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
+  touch_lane(r, row);
   rank.ready.add(rank.feeder.trace().ids()[row], row, rank.plan->lane_of_row[row]);
+}
+
+void NodeRunner::touch_lane(std::uint32_t r, NodeIndex row) {
+  const LanePlan& plan = *ranks_[r].plan;
+  const std::uint32_t lane = plan.lane_of_row[row];
+  if (plan.slots[lane] != unlimited) ties_.touch(r, TieWatch::lane(lane));
 }
 
 /// Whether nothing that was launched before the collective has yet to begin. Otherwise it is put aside
 /// until then.
-bool NodeRunner::comes_in_turn(Rank& rank, NodeIndex row) {
+bool NodeRunner::comes_in_turn(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
   const auto& order = rank.plan->launch_order.turns;
   const auto place = order.find(row);
   if (place == order.end()) return true;
   const LaunchOrder::Turn turn = place->second;
-  if (rank.turns.size() <= turn.group) rank.turns.resize(turn.group + 1);
   Turns& turns = rank.turns[turn.group];
   if (turn.number != turns.next) {
     turns.held.emplace(turn.number, row);
@@ -76,7 +87,7 @@ bool NodeRunner::comes_in_turn(Rank& rank, NodeIndex row) {
   ++turns.next;
   const auto following = turns.held.find(turns.next);
   if (following != turns.held.end()) {
-    make_ready(rank, following->second);
+    make_ready(r, following->second);
     turns.held.erase(following);
     --rank.held_count;
   }
@@ -87,7 +98,7 @@ bool NodeRunner::comes_in_turn(Rank& rank, NodeIndex row) {
 
 void NodeRunner::start() {
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-    take_ready(ranks_[r]);
+    take_ready(r);
     walk(r);
     check_finished(ranks_[r]);
   }
@@ -99,9 +110,9 @@ void NodeRunner::walk(std::uint32_t r) {
   Rank& rank = ranks_[r];
   while (const auto row = rank.ready.pop()) {
     issue(r, *row);
-    if (!config_.parity) take_ready(rank);
+    if (!config_.parity) take_ready(r);
   }
-  take_ready(rank);
+  take_ready(r);
 }
 
 void NodeRunner::check_finished(Rank& rank) {
@@ -119,21 +130,25 @@ void NodeRunner::begin(std::uint32_t r, NodeIndex row) {
   record_start(r, row);
 }
 
-void NodeRunner::complete(std::uint32_t r, NodeIndex row) {
+void NodeRunner::complete(std::uint32_t r, NodeIndex row, TieWatch::Origin origin) {
   Rank& rank = ranks_[r];
+  ties_.begin(r, kernel_.now(), origin, kernel_.registered());
+  touch_lane(r, row);
   rank.ready.release(rank.plan->lane_of_row[row]);
   rank.running[row] = false;
   --rank.running_count;
   rank.clock.end(rank.plan->resource_of_row[row], kernel_.now());
   record_end(r, row);
   rank.feeder.complete(row);
-  take_ready(rank);
+  take_ready(r);
   walk(r);
   check_finished(rank);
+  ties_.end(r);
 }
 
-/// Done without taking time or a slot, and without another walk.
+/// Done without taking time or a slot, and without another walk: in parity mode its children wait for the next one.
 void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
+  if (config_.parity) ties_.touch(r, TieWatch::everything);
   record_start(r, row);
   record_end(r, row);
   ranks_[r].feeder.complete(row);
@@ -141,15 +156,16 @@ void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
 
 void NodeRunner::run_for(std::uint32_t r, NodeIndex row, std::uint64_t duration_ns) {
   begin(r, row);
-  kernel_.act_after(r, duration_ns, {0, row, 1, ActionKind::node_end});
+  kernel_.act_after(r, duration_ns, {0, row, ActionKind::node_end});
 }
 
 void NodeRunner::act(std::uint32_t r, const Action& action) {
-  complete(r, action.a);
-  if (action.kind == ActionKind::collective_end || !is_memory(traces_[r]->types()[action.a])) return;
-  if (config_.system.replay_only) return;
+  const bool memory = action.kind == ActionKind::node_end && is_memory(traces_[r]->types()[action.a]);
+  // A server may have begun the access when another rank's was over.
+  complete(r, action.a, memory ? TieWatch::Origin::collective : TieWatch::Origin::action);
+  if (!memory || config_.system.replay_only) return;
   if (const auto next = memory_.finish(r)) {
-    kernel_.act_after(next->rank, next->duration_ns, {0, next->row, 1, ActionKind::node_end});
+    kernel_.act_after(next->rank, next->duration_ns, {0, next->row, ActionKind::node_end});
   }
 }
 
@@ -175,7 +191,7 @@ void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
     case NodeType::comm_recv:
       return issue_receive(r, row);
     case NodeType::comm_coll:
-      if (comes_in_turn(ranks_[r], row)) issue_collective(r, row);
+      if (comes_in_turn(r, row)) issue_collective(r, row);
       return;
     case NodeType::mem_load:
     case NodeType::mem_store:
@@ -243,6 +259,7 @@ void NodeRunner::issue_send(std::uint32_t r, NodeIndex row) {
   const std::uint32_t dst = peer(r, row, IntegerAttribute::comm_dst);
   const MatchKey key = match_key(r, row, r, dst);
   begin(r, row);
+  ties_.touch(r, TieWatch::messages(key.tag, dst));
   transport_.send(key, {Then::send_done, r, row});
 }
 
@@ -254,6 +271,7 @@ void NodeRunner::issue_receive(std::uint32_t r, NodeIndex row) {
   const std::uint32_t src = peer(r, row, IntegerAttribute::comm_src);
   const MatchKey key = match_key(r, row, src, r);
   begin(r, row);
+  ties_.touch(r, TieWatch::messages(key.tag, src));
   transport_.receive(key, {Then::receive_done, r, row});
 }
 
@@ -298,6 +316,7 @@ void NodeRunner::issue_collective(std::uint32_t r, NodeIndex row) {
     node.root = peer(r, row, IntegerAttribute::comm_src);
   }
   begin(r, row);
+  ties_.touch(r, TieWatch::group(node.group));
   try {
     collectives_.issue(node);
   } catch (const ConfigError& error) {
@@ -323,7 +342,8 @@ void NodeRunner::issue_memory(std::uint32_t r, NodeIndex row) {
   const std::uint64_t bytes = required(r, row, IntegerAttribute::tensor_size);
   const RemoteMemory::Request request{r, row, memory_.duration_ns(bytes)};
   begin(r, row);
-  if (memory_.request(request)) kernel_.act_after(r, request.duration_ns, {0, row, 1, ActionKind::node_end});
+  if (memory_.crowds(r, kernel_.now())) ties_.cannot_tell("ranks that ask a memory server in one ns");
+  if (memory_.request(request)) kernel_.act_after(r, request.duration_ns, {0, row, ActionKind::node_end});
 }
 
 std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttribute attribute) const {
@@ -344,7 +364,7 @@ void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
 }
 
 void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
-  if (progress_ != nullptr) progress_->done.fetch_add(1, std::memory_order_relaxed);
+  if (progress_ != nullptr) progress_->done.fetch_add(copies_, std::memory_order_relaxed);
   if (!config_.record_nodes) return;
   const std::size_t place = ranks_[r].first_node + row;
   result_.node_end_ns[place] = kernel_.now();
@@ -416,7 +436,7 @@ std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {
 
 std::vector<NodeIndex> NodeRunner::held(std::uint32_t r) const {
   std::vector<NodeIndex> rows;
-  for (const Turns& turns : ranks_[r].turns) {
+  for (const auto& [group, turns] : ranks_[r].turns) {
     for (const auto& [number, row] : turns.held) rows.push_back(row);
   }
   return rows;

@@ -16,6 +16,7 @@
 #include "sim/rank_clock.hpp"
 #include "sim/ready_lanes.hpp"
 #include "sim/remote_memory.hpp"
+#include "sim/tie_watch.hpp"
 #include "sim/transport.hpp"
 
 namespace chakra::sim {
@@ -24,16 +25,19 @@ namespace chakra::sim {
 /// them to what carries them out, and completes them.
 class NodeRunner final : public CollectiveListener {
  public:
-  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups, Kernel& kernel,
-             Transport& transport, CollectiveRunner& collectives, SimulationResult& result, Progress* progress);
+  NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+             const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
+             CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress);
 
   /// Issues the nodes that are ready at the start, rank by rank.
   void start();
   /// An action of kind node_end or collective_end.
   void act(std::uint32_t rank, const Action& action);
-  void collective_ended(std::uint32_t rank, NodeIndex row) override { complete(rank, row); }
+  void collective_ended(std::uint32_t rank, NodeIndex row) override {
+    complete(rank, row, TieWatch::Origin::collective);
+  }
   /// A send or a receive node is over.
-  void complete(std::uint32_t rank, NodeIndex row);
+  void message_ended(std::uint32_t rank, NodeIndex row) { complete(rank, row, TieWatch::Origin::message); }
 
   /// Every rank is through. Nodes on a cycle count as done in parity mode.
   bool finished() const;
@@ -71,7 +75,7 @@ class NodeRunner final : public CollectiveListener {
     Feeder feeder;
     const LanePlan* plan;
     ReadyLanes ready;
-    std::vector<Turns> turns = {};  ///< by group
+    std::map<std::uint32_t, Turns> turns = {};  ///< by group
     std::size_t held_count = 0;
     std::vector<bool> running;  ///< by row
     std::size_t running_count = 0;
@@ -81,9 +85,11 @@ class NodeRunner final : public CollectiveListener {
     std::size_t first_node = 0;  ///< in the node columns
   };
 
-  void take_ready(Rank& rank);
-  void make_ready(Rank& rank, NodeIndex row);
-  bool comes_in_turn(Rank& rank, NodeIndex row);
+  void complete(std::uint32_t rank, NodeIndex row, TieWatch::Origin origin);
+  void take_ready(std::uint32_t rank);
+  void make_ready(std::uint32_t rank, NodeIndex row);
+  void touch_lane(std::uint32_t rank, NodeIndex row);
+  bool comes_in_turn(std::uint32_t rank, NodeIndex row);
   void walk(std::uint32_t rank);
   void check_finished(Rank& rank);
 
@@ -114,10 +120,12 @@ class NodeRunner final : public CollectiveListener {
   Kernel& kernel_;
   Transport& transport_;
   CollectiveRunner& collectives_;
+  TieWatch& ties_;
   SimulationResult& result_;
   Progress* progress_;
   RemoteMemory memory_;
-  LanePlans plans_;
+  const LanePlans& plans_;
+  std::uint32_t copies_;  ///< ranks that each one simulated stands for
   std::vector<Rank> ranks_;
   std::uint64_t untimed_communication_ = 0;
 };

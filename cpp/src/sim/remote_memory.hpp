@@ -40,6 +40,15 @@ class RemoteMemory {
     server.waiting.push_back(request);
     return false;
   }
+  /// Another rank asks the same server in this ns, and who came first decides who waits.
+  bool crowds(std::uint32_t rank, std::uint64_t now) {
+    if (servers_.empty()) return false;
+    Server& server = servers_[server_of(rank)];
+    const bool crowded = server.asked == now && server.asker != rank;
+    server.asked = now;
+    server.asker = rank;
+    return crowded;
+  }
   /// An access of the rank is over: the next one that starts now.
   std::optional<Request> finish(std::uint32_t rank) {
     if (servers_.empty()) return std::nullopt;
@@ -56,6 +65,8 @@ class RemoteMemory {
  private:
   struct Server {
     bool busy = false;
+    std::uint64_t asked = ~std::uint64_t{0};  ///< when, and by whom, it was asked last
+    std::uint32_t asker = 0;
     std::deque<Request> waiting = {};
   };
 

@@ -3,6 +3,9 @@
 
 #include "chakra_core/errors.hpp"
 #include "sim/engine.hpp"
+#include "sim/folding.hpp"
+#include "sim/group_table.hpp"
+#include "sim/lane_plan.hpp"
 
 namespace chakra {
 
@@ -54,12 +57,82 @@ void check_slots(const SimulationConfig& config) {
   }
 }
 
+/// The cheapest way first: one rank for all; without messages; with all of them.
+class Run {
+ public:
+  Run(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress)
+      : traces_(traces), config_(config), progress_(progress), groups_(config), plans_(traces, config, groups_) {}
+
+  SimulationResult result() {
+    try {
+      if (may_fold()) {
+        try {
+          return folded();
+        } catch (const sim::NotAlike&) {
+        }
+      }
+      return run(traces_, config_, 1);
+    } catch (const sim::OrderMatters& doubt) {
+      SimulationConfig by_message = config_;
+      by_message.fidelity = Fidelity::message;
+      SimulationResult result = run(traces_, by_message, 1);
+      result.order_mattered = doubt.what();
+      return result;
+    }
+  }
+
+ private:
+  SimulationResult run(std::span<const TracePtr> traces, const SimulationConfig& config, std::uint32_t copies) {
+    if (progress_ != nullptr) progress_->done = 0;
+    return sim::Engine(traces, config, groups_, plans_, copies, progress_).run();
+  }
+
+  bool may_fold() const {
+    const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
+    return config_.fold && formulas && !config_.congestion && traces_.size() > 1 &&
+           sim::are_alike(traces_, config_, groups_, plans_);
+  }
+
+  SimulationResult folded() {
+    SimulationResult result = run(traces_.first(1), config_, static_cast<std::uint32_t>(traces_.size()));
+    sim::repeat_for_all(result, traces_, plans_);
+    return result;
+  }
+
+  std::span<const TracePtr> traces_;
+  const SimulationConfig& config_;
+  Progress* progress_;
+  sim::GroupTable groups_;
+  sim::LanePlans plans_;
+};
+
 }  // namespace
+
+Fidelity parse_fidelity(std::string_view name) {
+  for (const Fidelity fidelity : {Fidelity::automatic, Fidelity::closed, Fidelity::phase, Fidelity::message}) {
+    if (name == to_string(fidelity)) return fidelity;
+  }
+  throw ConfigError("unknown fidelity \"" + std::string(name) + "\"; known are auto, closed, phase, message");
+}
+
+std::string_view to_string(Fidelity fidelity) noexcept {
+  switch (fidelity) {
+    case Fidelity::automatic:
+      return "auto";
+    case Fidelity::closed:
+      return "closed";
+    case Fidelity::phase:
+      return "phase";
+    case Fidelity::message:
+      return "message";
+  }
+  return "auto";
+}
 
 SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
   check(traces, config);
   check_slots(config);
-  return sim::Engine(traces, config, progress).run();
+  return Run(traces, config, progress).result();
 }
 
 }  // namespace chakra

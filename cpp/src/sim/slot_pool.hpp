@@ -13,13 +13,18 @@ inline constexpr std::uint32_t none = ~std::uint32_t{0};
 template <class Value>
 class SlotPool {
  public:
-  std::uint32_t take(const Value& value) {
+  /// What it holds is for the taker to set.
+  std::uint32_t take() {
     if (free_.empty()) {
-      values_.push_back(value);
+      values_.emplace_back();
       return static_cast<std::uint32_t>(values_.size() - 1);
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
+    return index;
+  }
+  std::uint32_t take(const Value& value) {
+    const std::uint32_t index = take();
     values_[index] = value;
     return index;
   }

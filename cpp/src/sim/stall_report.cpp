@@ -22,9 +22,14 @@ struct Half {
 
 class Report {
  public:
-  Report(const NodeRunner& nodes, const CollectiveRunner& collectives, const Transport& transport,
-         const ChunkPool& chunks, const GroupTable& groups)
-      : nodes_(nodes), collectives_(collectives), transport_(transport), chunks_(chunks), groups_(groups) {
+  Report(const NodeRunner& nodes, const CollectiveRunner& collectives, const WholePhases& phases,
+         const Transport& transport, const ChunkPool& chunks, const GroupTable& groups)
+      : nodes_(nodes),
+        collectives_(collectives),
+        phases_(phases),
+        transport_(transport),
+        chunks_(chunks),
+        groups_(groups) {
     for (const Mailbox::Waiting& waiting : transport.mailbox().unmatched()) sort_in(waiting);
   }
 
@@ -131,6 +136,14 @@ class Report {
       const Chunk& chunk = chunks_[index];
       if (!chunk.in_use || chunk.rank != r || collectives_.row_of_collective(chunk.collective) != row) continue;
       std::string text = "group \"" + groups_[collectives_.group_of_collective(chunk.collective)].name + "\"";
+      if (const auto missing = phases_.missing(index); !missing.empty()) {
+        text += ": rank ";
+        for (std::size_t i = 0; i < std::min(missing.size(), most_nodes); ++i) {
+          text += (i > 0 ? ", " : "") + std::to_string(missing[i]);
+        }
+        if (missing.size() > most_nodes) text += " and " + std::to_string(missing.size() - most_nodes) + " more";
+        return text + " to begin it";
+      }
       const auto waits = chunk_waits_.find(chunk.collective);
       if (waits == chunk_waits_.end()) return text + ": a slot of its dimension";
       text += ": a message from ";
@@ -146,6 +159,7 @@ class Report {
 
   const NodeRunner& nodes_;
   const CollectiveRunner& collectives_;
+  const WholePhases& phases_;
   const Transport& transport_;
   const ChunkPool& chunks_;
   const GroupTable& groups_;
@@ -157,9 +171,9 @@ class Report {
 
 }  // namespace
 
-std::string stall_report(const NodeRunner& nodes, const CollectiveRunner& collectives, const Transport& transport,
-                         const ChunkPool& chunks, const GroupTable& groups) {
-  return Report(nodes, collectives, transport, chunks, groups).text(nodes.ranks());
+std::string stall_report(const NodeRunner& nodes, const CollectiveRunner& collectives, const WholePhases& phases,
+                         const Transport& transport, const ChunkPool& chunks, const GroupTable& groups) {
+  return Report(nodes, collectives, phases, transport, chunks, groups).text(nodes.ranks());
 }
 
 }  // namespace chakra::sim

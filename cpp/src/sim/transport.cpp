@@ -38,10 +38,27 @@ void Transport::receive(const MatchKey& key, const Continuation& received) {
 
 void Transport::start(const MatchKey& key, const Continuation& sent) {
   ++messages_;
-  const std::uint32_t message = in_flight_.take({key, sent, key.src, none});
+  const std::uint32_t message = in_flight_.take();
+  Message& started = in_flight_[message];
+  // Field by field: a copy of a temporary waits for the temporary to be written.
+  started.key.tag = key.tag;
+  started.key.bytes = key.bytes;
+  started.key.src = started.node = key.src;
+  started.key.dst = key.dst;
+  started.sent = sent;
+  started.next = none;
   if (options_.congestion) return forward(message);
-  const DelayRule rule = options_.parity ? DelayRule::first_dimension : DelayRule::cut_through;
-  kernel_.schedule(EventKind::landing, network_.delay(key.src, key.dst, key.bytes, rule), message);
+  kernel_.schedule(EventKind::landing, delay(key), message);
+}
+
+std::uint64_t Transport::delay(const MatchKey& key) {
+  if (last_sent_.empty()) last_sent_.resize(network_.npus());
+  Sent& last = last_sent_[key.src];
+  if (last.dst != key.dst || last.bytes != key.bytes) {
+    const DelayRule rule = options_.parity ? DelayRule::first_dimension : DelayRule::cut_through;
+    last = {key.bytes, network_.delay(key.src, key.dst, key.bytes, rule), key.dst};
+  }
+  return last.delay;
 }
 
 void Transport::post(const MatchKey& key, const Continuation& received) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "chakra_core/network.hpp"
 #include "network/route.hpp"
@@ -59,6 +60,12 @@ class Transport {
     std::uint32_t node;  ///< congestion: where it is, or where it is going next
     std::uint32_t next;  ///< congestion: behind it in the queue for a link
   };
+  /// What an NPU's last message took. Its next one is nearly always alike.
+  struct Sent {
+    std::uint64_t bytes = 0;
+    std::uint64_t delay = 0;
+    std::uint32_t dst = ~std::uint32_t{0};
+  };
   struct Held {
     MatchKey key;
     Continuation continuation;
@@ -70,6 +77,7 @@ class Transport {
   };
 
   void start(const MatchKey& key, const Continuation& sent);
+  std::uint64_t delay(const MatchKey& key);
   void post(const MatchKey& key, const Continuation& received);
   void complete(const Continuation& continuation);
   void forward(std::uint32_t message);
@@ -81,6 +89,7 @@ class Transport {
   CompletionListener& listener_;
   Mailbox mailbox_;
   SlotPool<Message> in_flight_;
+  std::vector<Sent> last_sent_;  ///< by NPU
   SlotPool<Continuation> late_;
   SlotPool<Held> held_;
   std::unique_ptr<Router> router_;

@@ -59,6 +59,13 @@ def simulate(
         Literal["simulated", "recorded"],
         typer.Option("--communication", help="simulated, or recorded: durations of the trace."),
     ] = "simulated",
+    fidelity: Annotated[
+        Literal["auto", "closed", "phase", "message"],
+        typer.Option("--fidelity", help="How closely collectives are simulated; auto: as cheaply as is exact."),
+    ] = "auto",
+    fold: Annotated[
+        bool, typer.Option("--fold/--no-fold", help="Simulate one rank for all where all are alike.")
+    ] = True,
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
@@ -88,6 +95,8 @@ def simulate(
             injection_scale=injection_scale,
             resources=resources,
             communication=communication,
+            fidelity=fidelity,
+            fold=fold,
             record_nodes=timeline is not None or csv is not None,
             progress=progress,
         ),
@@ -110,5 +119,7 @@ def _print(result: Result) -> None:
     columns = ["rank", *(name.removesuffix("_ns").replace("_", " ") for name in RANK_COLUMNS)]
     print_table("", columns, result.summary_rows(), numeric_from=0)
     typer.echo(f"{result.num_ranks} ranks finished at {format_time(result.total_ns)} ({result.total_ns} ns)")
+    for line in result.how_simulated():
+        typer.echo(line)
     for warning in result.warnings:
         typer.echo(f"warning: {warning}")

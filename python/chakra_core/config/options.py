@@ -15,6 +15,7 @@ from chakra_core.config.model import ConfigModel
 
 _Scale = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 Resources = Literal["lanes", "astra"] | dict[str, int] | None
+Fidelity = Literal["auto", "closed", "phase", "message"]
 _COUNTED = ("cpu", "compute", "comm")
 _MOST_SLOTS = (1 << 32) - 2
 
@@ -59,6 +60,8 @@ class SimulationOptions(ConfigModel):
             "lanes", and "astra" in parity.
         communication: whether communication takes the time that the network makes it take ("simulated"), or its
             duration in the trace ("recorded").
+        fidelity: how closely collectives are simulated: "message", "phase", "closed", or "auto".
+        fold: simulate one rank for all where all are alike.
     """
 
     congestion: Annotated[bool, Field(strict=True)] = False
@@ -70,6 +73,8 @@ class SimulationOptions(ConfigModel):
     compute_scale: _Scale = 1.0
     resources: Annotated[Resources, PlainValidator(_parse_resources)] = None
     communication: Literal["simulated", "recorded"] = "simulated"
+    fidelity: Fidelity = "auto"
+    fold: Annotated[bool, Field(strict=True)] = True
 
     @property
     def slots(self) -> tuple[int, int, int] | None:

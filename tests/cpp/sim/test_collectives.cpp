@@ -25,7 +25,15 @@ TEST(Collectives, T29RingOfEight) {
     config.parity = parity;
     const SimulationResult result = simulate(traces, config);
     EXPECT_EQ(result.finish_ns, std::vector<std::uint64_t>(8, 41'174));
-    EXPECT_EQ(result.messages, 8U * 14);
+    EXPECT_EQ(result.messages, 0U);
+    EXPECT_EQ(result.phases, (PhaseCounts{.closed = 8}));
+
+    SimulationConfig by_message = config;
+    by_message.fidelity = Fidelity::message;
+    const SimulationResult messages = simulate(traces, by_message);
+    EXPECT_EQ(messages.finish_ns, result.finish_ns);
+    EXPECT_EQ(messages.messages, 8U * 14);
+    EXPECT_EQ(messages.phases, (PhaseCounts{.message = 8}));
   }
 }
 

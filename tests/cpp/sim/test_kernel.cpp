@@ -13,7 +13,7 @@
 namespace chakra::sim {
 namespace {
 
-Action named(std::uint32_t name) { return {0, name, 1, ActionKind::node_end}; }
+Action named(std::uint32_t name) { return {0, name, ActionKind::node_end}; }
 
 /// Runs everything; events of other kinds are listed as negative numbers.
 std::vector<std::int64_t> drain(
@@ -53,6 +53,25 @@ TEST(Kernel, ActionsRegisteredForNowJoinTheRunningBatch) {
                     if (name == 3) kernel.act_after(0, 0, named(5));
                   }),
             (std::vector<std::int64_t>{1, 2, 4, 3, 5}));
+}
+
+TEST(Kernel, ActionsOfATickRunInTheOrderOfTheTicksInWhichTheyCountAsRegistered) {
+  Kernel kernel(1);
+  kernel.act_at(0, 20, 15, named(4));
+  kernel.act_at(0, 20, 12, named(3));
+  kernel.act_at(0, 20, 15, named(5));
+  kernel.act_after(0, 20, named(1));
+  kernel.act_after(0, 10, named(0));
+  std::uint64_t registered = 99;
+  EXPECT_EQ(drain(kernel,
+                  [&](std::uint32_t name) {
+                    if (name == 0) kernel.act_after(0, 10, named(2));
+                    if (name == 1) registered = kernel.registered();
+                    if (name == 3) kernel.act_after(0, 0, named(6));
+                    if (name == 5) registered += kernel.registered();
+                  }),
+            (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(registered, 0U + 15U);
 }
 
 TEST(Kernel, TimeCannotPassTheEnd) {

@@ -156,7 +156,8 @@ TEST(Nodes, NumberOfTracesMustBeThatOfNpus) {
 }
 
 TEST(Nodes, CancelledByProgress) {
-  const SimulationConfig config = on({{Topology::ring, 64, 50, 500}});
+  SimulationConfig config = on({{Topology::ring, 64, 50, 500}});
+  config.fidelity = Fidelity::message;
   const std::vector<TracePtr> traces(64, RankTrace().collective(CollectiveType::all_reduce, 1 << 20).build());
   Progress progress;
   EXPECT_NO_THROW(simulate(traces, config, &progress));

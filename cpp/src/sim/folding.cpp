@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "sim/folding.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace chakra::sim {
+
+namespace {
+
+/// Names may differ, and groups are compared by what they are.
+constexpr std::array compared_attributes{
+    IntegerAttribute::num_ops,   IntegerAttribute::tensor_size, IntegerAttribute::comm_type,
+    IntegerAttribute::comm_size, IntegerAttribute::comm_src,    IntegerAttribute::comm_dst,
+    IntegerAttribute::comm_tag,  IntegerAttribute::stream,      IntegerAttribute::tid,
+};
+
+bool same(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+bool same(const Adjacency& a, const Adjacency& b) {
+  return same(a.offsets, b.offsets) &&
+         std::equal(a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end());
+}
+
+bool same_attributes(const Trace& a, const Trace& b) {
+  for (NodeIndex row = 0; row < a.size(); ++row) {
+    for (const IntegerAttribute attribute : compared_attributes) {
+      if (a.column(attribute).get(row) != b.column(attribute).get(row)) return false;
+    }
+    if (is_on_cpu(a, row) != is_on_cpu(b, row)) return false;
+    const auto dims_a = a.involved_dim().get(row);
+    const auto dims_b = b.involved_dim().get(row);
+    if (dims_a.has_value() != dims_b.has_value()) return false;
+    if (dims_a && a.string(*dims_a) != b.string(*dims_b)) return false;
+  }
+  return true;
+}
+
+bool same_work(const Trace& a, const Trace& b) {
+  return a.size() == b.size() && same(a.ids(), b.ids()) &&
+         std::equal(a.types().begin(), a.types().end(), b.types().begin()) && same(a.duration_ns(), b.duration_ns()) &&
+         same(a.data_deps(), b.data_deps()) && same(a.ctrl_deps(), b.ctrl_deps()) && same_attributes(a, b);
+}
+
+bool same_plan(const LanePlan& a, const LanePlan& b) {
+  const auto same_turn = [&b](const auto& entry) {
+    const auto place = b.launch_order.turns.find(entry.first);
+    return place != b.launch_order.turns.end() && place->second.number == entry.second.number;
+  };
+  return a.slots == b.slots && a.lane_of_row == b.lane_of_row && a.resource_of_row == b.resource_of_row &&
+         a.launch_order.turns.size() == b.launch_order.turns.size() &&
+         std::all_of(a.launch_order.turns.begin(), a.launch_order.turns.end(), same_turn);
+}
+
+template <class Is>
+bool has_any(const Trace& trace, Is is) {
+  return std::any_of(trace.types().begin(), trace.types().end(), is);
+}
+
+bool is_message(NodeType type) { return type == NodeType::comm_send || type == NodeType::comm_recv; }
+
+/// The groups that a trace names. Two traces with equal `slots` use theirs in the same places.
+struct UsedGroups {
+  std::vector<std::uint32_t> groups;  ///< in the order in which they first appear
+  std::vector<std::uint32_t> slots;   ///< of each collective: index into `groups`
+  bool unknown = false;
+};
+
+UsedGroups used_groups(const Trace& trace, const GroupTable& table) {
+  UsedGroups used;
+  std::map<std::uint32_t, std::uint32_t> slot_of;
+  for (NodeIndex row = 0; row < trace.size(); ++row) {
+    if (trace.types()[row] != NodeType::comm_coll) continue;
+    const auto name = trace.pg_name().get(row);
+    const auto group = name ? table.find(trace.string(*name)) : GroupTable::world;
+    if (!group) {
+      used.unknown = true;
+      return used;
+    }
+    const auto [place, is_new] = slot_of.emplace(*group, static_cast<std::uint32_t>(used.groups.size()));
+    if (is_new) used.groups.push_back(*group);
+    used.slots.push_back(place->second);
+  }
+  return used;
+}
+
+/// The ways between neighbours, the last and the first among them, have the same hops in the same dimensions.
+bool same_ways(const Group& a, const Group& b, const Network& network) {
+  if (a.size() != b.size()) return false;
+  for (std::uint32_t i = 0; i < a.size(); ++i) {
+    const std::uint32_t next = i + 1 == a.size() ? 0 : i + 1;
+    for (std::size_t d = 0; d < network.dimensions().size(); ++d) {
+      const auto hops = [&](const Group& group) {
+        return network.hops(d, network.coordinate(group.ranks[i], d), network.coordinate(group.ranks[next], d));
+      };
+      if (hops(a) != hops(b)) return false;
+    }
+  }
+  return true;
+}
+
+/// The groups that stand in one place of the traces hold every rank once, and are of one form.
+bool divide_ranks(const std::vector<std::uint32_t>& group_of_rank, const GroupTable& table, const Network& network) {
+  const Group& first = table[group_of_rank.front()];
+  std::map<std::uint32_t, std::uint32_t> members;
+  for (std::uint32_t rank = 0; rank < group_of_rank.size(); ++rank) {
+    if (!table[group_of_rank[rank]].position(rank)) return false;
+    ++members[group_of_rank[rank]];
+  }
+  return std::all_of(members.begin(), members.end(), [&](const auto& entry) {
+    const Group& group = table[entry.first];
+    return group.size() == entry.second &&
+           (group.whole || entry.first == group_of_rank.front() || same_ways(first, group, network));
+  });
+}
+
+template <class Value>
+void repeat(std::vector<Value>& column, std::size_t times) {
+  const std::size_t size = column.size();
+  column.resize(size * times);
+  for (std::size_t copy = 1; copy < times; ++copy) {
+    std::copy_n(column.begin(), size, column.begin() + static_cast<std::ptrdiff_t>(copy * size));
+  }
+}
+
+}  // namespace
+
+bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
+               const LanePlans& plans) {
+  const bool replays = config.system.replay_only;
+  const bool meets = !replays && config.communication == CommunicationTimes::simulated;
+  const bool shares = config.memory.type == MemoryType::pool || config.memory.type == MemoryType::per_node;
+  if (!replays && shares && has_any(*traces.front(), is_memory)) return false;
+  if (meets && has_any(*traces.front(), is_message)) return false;
+  std::set<const Trace*> seen{traces.front().get()};
+  for (const TracePtr& trace : traces) {
+    if (!seen.insert(trace.get()).second) continue;
+    if (!same_work(*traces.front(), *trace) || !same_plan(plans.of(traces.front()), plans.of(trace))) return false;
+  }
+  if (!meets) return true;
+  std::map<const Trace*, UsedGroups> used;
+  for (const TracePtr& trace : traces) {
+    if (!used.contains(trace.get())) used.emplace(trace.get(), used_groups(*trace, groups));
+    const UsedGroups& mine = used.at(trace.get());
+    if (mine.unknown || mine.slots != used.at(traces.front().get()).slots) return false;
+  }
+  std::vector<std::uint32_t> group_of_rank(traces.size());
+  for (std::size_t slot = 0; slot < used.at(traces.front().get()).groups.size(); ++slot) {
+    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+      group_of_rank[rank] = used.at(traces[rank].get()).groups[slot];
+    }
+    if (!divide_ranks(group_of_rank, groups, config.network)) return false;
+  }
+  return true;
+}
+
+void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const LanePlans& plans) {
+  const std::size_t ranks = traces.size();
+  for (auto* column : {&result.finish_ns, &result.compute_ns, &result.comm_ns, &result.exposed_comm_ns, &result.idle_ns,
+                       &result.cpu_ns, &result.memory_ns, &result.finish_minus_compute_ns, &result.node_start_ns,
+                       &result.node_end_ns}) {
+    repeat(*column, ranks);
+  }
+  const std::size_t nodes = result.node_row.size();
+  repeat(result.node_row, ranks);
+  repeat(result.node_resource, ranks);
+  result.node_rank.resize(nodes * ranks);
+  result.node_lane.resize(nodes * ranks);
+  for (std::size_t i = 0; i < nodes * ranks; ++i) result.node_rank[i] = static_cast<std::uint32_t>(i / nodes);
+  for (std::size_t i = nodes; i < nodes * ranks; ++i) {
+    const LanePlan& plan = plans.of(traces[i / nodes]);
+    result.node_lane[i] = plan.numbers[plan.lane_of_row[result.node_row[i]]];
+  }
+  result.folded_ranks = static_cast<std::uint32_t>(ranks - 1);
+}
+
+}  // namespace chakra::sim

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Random runs of a few ranks: networks, systems, groups and workloads in which much happens in the same ns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import chakra_core as cc
+
+T = TypeVar("T")
+Choose = Callable[[Sequence[T]], T]
+"""Picks one of several things: `random.Random(seed).choice`, or a draw of hypothesis."""
+
+SIZES = (1 << 20, 65536, 4096, 1024, 100_000, 12_345, 999)
+DELAYS = (0, 1, 7, 500, 1000, 2000, 20_000)
+
+
+@dataclass
+class Node:
+    """One node; ids count from 0 on each rank."""
+
+    kind: str
+    parents: list[int]
+    attrs: dict[str, Any] = field(default_factory=dict)
+    duration: int = 0
+
+
+@dataclass
+class Run:
+    """Everything that `simulate` needs, plain enough for an oracle to read."""
+
+    topology: list[str]
+    npus: list[int]
+    bandwidth: list[float]
+    latency: list[float]
+    system: dict[str, Any]
+    groups: dict[str, list[int]]
+    nodes: list[list[Node]]
+    options: dict[str, Any]
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.nodes)
+
+    def simulate(self, **options: Any) -> cc.Result:
+        """Run the simulator on it."""
+        return cc.simulate(
+            [build(nodes) for nodes in self.nodes],
+            network=cc.Network(topology=self.topology, npus=self.npus, bandwidth=self.bandwidth, latency=self.latency),
+            system=self.system,
+            comm_groups=self.groups,
+            **{**self.options, **options},
+        )
+
+
+def build(nodes: list[Node]) -> cc.Trace:
+    """One rank's trace."""
+    builder = cc.TraceBuilder()
+    for number, node in enumerate(nodes):
+        builder.add_node(
+            id=number,
+            name=f"node{number}",
+            type=node.kind,
+            data_deps=node.parents,
+            duration_ns=node.duration,
+            attrs={"is_cpu_op": False, **node.attrs},
+        )
+    return builder.build()
+
+
+def random_run(choose: Choose[Any], *, parity: bool, alike: bool = False) -> Run:
+    """Any run that parity, or else the default mode, accepts. `alike`: all ranks do the same, and send nothing else."""
+    npus = list(choose([(4,), (8,), (2,), (3,), (5,), (2, 2), (4, 2), (2, 4), (3, 2), (2, 2, 2), (2, 3, 2)]))
+    power = all(n & (n - 1) == 0 for n in npus)
+    ranks = 1
+    for n in npus:
+        ranks *= n
+    dims = len(npus)
+    algorithms = ["ring", "ring", "direct", "direct1", "direct2", *(["halvingDoubling"] if power else [])]
+    trees = ["doubleBinaryTree"] if power and dims == 1 else []
+    groups = _groups(choose, ranks)
+    grouped = bool(groups)
+    system: dict[str, Any] = {
+        "endpoint-delay": choose([10, 0, 100, 1]),
+        "active-chunks-per-dimension": choose([1, 2, 3]),
+        "preferred-dataset-splits": choose([1, 2, 4, 7]),
+        "all-reduce-implementation": [choose(algorithms + ([] if grouped else trees)) for _ in npus],
+        "all-gather-implementation": [choose(algorithms) for _ in npus],
+        "reduce-scatter-implementation": [choose(algorithms) for _ in npus],
+        "all-to-all-implementation": [choose(algorithms[:5]) for _ in npus],
+        "collective-optimization": choose(["baseline", "localBWAware"]),
+        "local-mem-bw": choose([0, 50, 1600]),
+    }
+    return Run(
+        topology=[choose(["Ring", "FullyConnected", "Switch"]) for _ in npus],
+        npus=npus,
+        bandwidth=[choose([50, 25, 1, 400]) for _ in npus],
+        latency=[choose([500, 0, 1, 1000]) for _ in npus],
+        system=system,
+        groups=groups,
+        nodes=_nodes(choose, ranks, groups, parity=parity, alike=alike),
+        options={
+            "parity": parity,
+            "num_queues_per_dim": choose([1, 1, 2, 3]),
+            "rendezvous_protocol": choose([False, False, True]),
+            **({} if parity else {"resources": choose(["lanes", "astra"])}),
+        },
+    )
+
+
+def _groups(choose: Choose[Any], ranks: int) -> dict[str, list[int]]:
+    """None, or the ranks in blocks or strides, so that every rank is in one group of each division."""
+    groups: dict[str, list[int]] = {}
+    if ranks % 2 or ranks < 4 or not choose([False, True]):
+        return groups
+    half = ranks // 2
+    for members in choose(
+        [
+            [list(range(half)), list(range(half, ranks))],
+            [list(range(0, ranks, 2)), list(range(1, ranks, 2))],
+            [list(range(half)), list(range(half, ranks)), list(range(0, ranks, 2)), list(range(1, ranks, 2))],
+        ]
+    ):
+        groups[str(len(groups) + 1)] = members
+    return groups
+
+
+def _nodes(
+    choose: Choose[Any], ranks: int, groups: dict[str, list[int]], *, parity: bool, alike: bool
+) -> list[list[Node]]:
+    """Steps that all ranks take, in one order; which earlier node a step waits for is alike on all ranks, too."""
+    nodes: list[list[Node]] = [[] for _ in range(ranks)]
+    skewed = not alike and choose([False, True])
+    kinds = [0, 0, 2, 6, 7] if parity else [0, 0, 2, 6, 7, 8, 1, 3, 4, 5, 9]
+    divisions = _divisions(groups)
+    for _ in range(choose([1, 2, 3, 4, 6])):
+        size = len(nodes[0])
+        parents = [[]] if size == 0 else [[size - 1], [size - 1], [choose(range(size))], []]
+        waits_for = choose(parents)
+        step = choose(["collective", "collective", "compute", *([] if alike else ["messages"])])
+        if step == "compute":
+            common = choose(DELAYS)
+            for mine in nodes:
+                mine.append(Node("COMP_NODE", waits_for, {}, choose(DELAYS) if skewed else common))
+        elif step == "messages":
+            shift, size, tag = choose(range(1, ranks)), choose(SIZES), choose([0, 1])
+            for rank, mine in enumerate(nodes):
+                message = {"comm_size": size, "comm_tag": tag}
+                mine.append(Node("COMM_SEND_NODE", waits_for, {"comm_dst": (rank + shift) % ranks, **message}))
+                mine.append(Node("COMM_RECV_NODE", waits_for, {"comm_src": (rank - shift) % ranks, **message}))
+        else:
+            attrs = {"comm_type": choose(kinds), "comm_size": choose(SIZES)}
+            division = choose([[], *divisions])
+            group_of = {rank: {"pg_name": name} for name in division for rank in groups[name]}
+            for rank, mine in enumerate(nodes):
+                mine.append(Node("COMM_COLL_NODE", waits_for, attrs | group_of.get(rank, {})))
+    return nodes
+
+
+def _divisions(groups: dict[str, list[int]]) -> list[list[str]]:
+    names = list(groups)
+    return [names[i : i + 2] for i in range(0, len(names), 2)]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""The plain model of ASTRA-sim against the grid, and the simulator, in every fidelity, against the plain model."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import chakra_core as cc
+from astra_oracle import Oracle, Setup, Work
+from random_runs import Run, random_run
+from reference_grid import GRID, REFERENCE, nodes_of, rows, setup_of
+from shared_data import needs
+
+LARGEST = 16
+"""NPUs of the largest rows that the plain model is run on; the simulator runs all of them."""
+
+
+@needs(GRID)
+def test_the_plain_model_gives_the_grid() -> None:
+    counted = 0
+    for row in rows():
+        if row["npus"] > LARGEST:
+            continue
+        files = [
+            str(REFERENCE / row["workload_dir"] / f"{row['workload_prefix']}.{npu}.et") for npu in range(row["npus"])
+        ]
+        oracle = Oracle(setup_of(row), [nodes_of(path) for path in files])
+        assert (oracle.finish_ns, oracle.exposed_comm_ns) == (row["finish_ns"], row["exposed_comm_ns"]), row["id"]
+        counted += 1
+    assert counted > 350
+
+
+def oracle_of(run: Run) -> Oracle:
+    setup = Setup(
+        topology=run.topology,
+        npus=run.npus,
+        bandwidth=run.bandwidth,
+        latency=run.latency,
+        system=run.system,
+        groups=run.groups,
+        queues=run.options["num_queues_per_dim"],
+        rendezvous=run.options["rendezvous_protocol"],
+        congestion=run.options.get("congestion", False),
+    )
+    nodes = [
+        [
+            Work(number, node.kind, node.parents, node.duration, {"is_cpu_op": False, **node.attrs})
+            for number, node in enumerate(mine)
+        ]
+        for mine in run.nodes
+    ]
+    return Oracle(setup, nodes)
+
+
+def times_of(result: cc.Result) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    nodes = result.nodes()
+    times = list(zip(nodes["start_ns"].tolist(), nodes["end_ns"].tolist(), strict=True))
+    return result.finish_ns.tolist(), result.exposed_comm_ns.tolist(), times
+
+
+@settings(max_examples=60)
+@given(st.data(), st.booleans())
+def test_every_node_has_the_times_of_the_plain_model(data: st.DataObject, congestion: bool) -> None:
+    run = random_run(lambda choices: data.draw(st.sampled_from(choices)), parity=True)
+    if congestion and len(run.npus) == 1:
+        run.options["congestion"] = True
+    oracle = oracle_of(run)
+    for fidelity in ("auto", "message"):
+        if oracle.is_stuck:
+            with pytest.raises(cc.SimulationError):
+                run.simulate(fidelity=fidelity)
+        else:
+            found = times_of(run.simulate(fidelity=fidelity))
+            assert found == (oracle.finish_ns, oracle.exposed_comm_ns, oracle.node_times)
