@@ -388,3 +388,28 @@ def test_ops_layout_against_todays_converter(name: str) -> None:
         found["lost"] += bool(lost)
         found["duration"] += abs(mine.duration_ns / 1000 - node["duration_micros"]) > 1.01
     assert {key: count for key, count in found.items() if count} == UPSTREAM_DIFFERENCES[name]
+
+
+@needs(PAIRS)
+@pytest.mark.parametrize("layout", ["exact", "ops"])
+@pytest.mark.parametrize("name", ["derived_alexnet", "resnet_1.1.0", "dlrm_1.0.1_rank0", "derived_amd"])
+def test_copies_become_memory_nodes_when_asked(name: str, layout: Any) -> None:
+    with gzip.open(PAIRS / name / "kineto.json.gz", "rt") as file:
+        copies = [one for one in json.load(file)["traceEvents"] if one.get("cat") in ("gpu_memcpy", "Memcpy")]
+    kinds = {"HtoD": cc.NodeType.MEM_LOAD_NODE, "DtoH": cc.NodeType.MEM_STORE_NODE}
+    kinds |= {"HostToDevice": kinds["HtoD"], "DeviceToHost": kinds["DtoH"]}
+    expected = Counter(
+        (kind, one["args"].get("bytes"), one["name"])
+        for one in copies
+        for text, kind in kinds.items()
+        if text in one["name"]
+    )
+    assert expected
+    linked = link(PAIRS / name / "host.json.gz", PAIRS / name / "kineto.json.gz")
+    trace = _core.convert(linked, layout=layout, memory_nodes=True)
+    nodes = [trace.at(row) for row in range(len(trace))]
+    memory = [node for node in nodes if node.type in kinds.values()]
+    assert Counter((node.type, node.attrs.get("tensor_size"), node.name) for node in memory) == expected
+    plain = _core.convert(linked, layout=layout)
+    assert not set(kinds.values()) & set(plain.types.tolist())
+    assert np.array_equal(plain.start_ns, trace.start_ns)
