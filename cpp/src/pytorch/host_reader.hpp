@@ -12,8 +12,8 @@
 
 namespace chakra::pytorch {
 
-/// Reads a host trace (ExecutionTraceObserver) of any schema, plain, gzip or zstd, in one pass and a constant window beside
-/// the result. Which layout a node has (1.0.1 or later) is told by its own keys, not by the schema.
+/// Reads a host trace (ExecutionTraceObserver) of any schema, plain, gzip or zstd, in one pass and a constant window
+/// beside the result. Which layout a node has (1.0.1 or later) is told by its own keys, not by the schema.
 ///
 /// Strict: throws FormatError at the first byte that is not JSON, at a node without a usable id, and for a file that is
 /// no host trace. Recovering: keeps every whole node and says in the report what was mended or lost; throws FormatError
