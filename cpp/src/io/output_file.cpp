@@ -88,6 +88,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::put(std::string_view bytes) {
+  if (bytes.empty()) return;  // which may have no address, and fwrite wants one
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) {
     throw IoError(path_.string(), "cannot write", errno);
   }
