@@ -79,7 +79,7 @@ OutputFile::OutputFile(fs::path path, const Encoding& encoding)
 
 OutputFile::~OutputFile() {
   if (file_ != nullptr) {
-    std::fclose(file_);
+    (void)std::fclose(file_);  // what was written is thrown away
   }
   if (!temporary_.empty()) {
     std::error_code ignored;
