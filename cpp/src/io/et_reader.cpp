@@ -13,6 +13,7 @@
 #include "io/json_et.hpp"
 #include "io/read_ahead.hpp"
 #include "io/record_frames.hpp"
+#include "io/record_problems.hpp"
 #include "io/record_reader.hpp"
 #include "io/record_source.hpp"
 #include "io/streamed_records.hpp"
@@ -28,10 +29,8 @@ namespace {
 using detail::RecordSource;
 using detail::RowBlock;
 
-constexpr const char* empty_file = "the file is empty; an ET begins with a GlobalMetadata record";
-
-/// Reads one ET of records: those of a plain file are found first, then blocks of them decoded at the same time; those
-/// of a compressed file are decoded while it is inflated.
+/// Reads one ET of records: those of a plain file by threads that take turns in finding a block of them and decode it;
+/// those of a compressed file while it is inflated.
 class EtReader {
  public:
   EtReader(std::string name, const LoadOptions& options)
@@ -65,7 +64,7 @@ class EtReader {
 
   void read_plain(std::string_view bytes) {
     if (bytes.empty()) {
-      return problem(ProblemKind::truncated_file, 0, 0, empty_file);
+      return problem(ProblemKind::truncated_file, 0, 0, io::empty_file);
     }
     wire::Frame first{};
     try {
@@ -168,7 +167,7 @@ class EtReader {
     try {
       const auto metadata = records.next();
       if (!metadata) {
-        return problem(ProblemKind::truncated_file, 0, 0, empty_file);
+        return problem(ProblemKind::truncated_file, 0, 0, io::empty_file);
       }
       number = 1;
       if (read_metadata(metadata->message, metadata->begin)) {
@@ -222,8 +221,7 @@ class EtReader {
   }
 
   void report_bad_frame(std::uint64_t record, std::uint64_t offset, const std::string& what, std::uint64_t left) {
-    problem(ProblemKind::truncated_file, record, offset,
-            what + (left > 0 ? "; " + std::to_string(left) + " bytes are left" : ""));
+    problem(ProblemKind::truncated_file, record, offset, what + io::left_over(left));
   }
 
   /// Returns whether nodes may follow.
@@ -257,8 +255,7 @@ class EtReader {
   bool check_old_schema(std::string_view message, std::uint64_t begin, std::uint64_t record) {
     const std::string_view known = wire::recognise_old_schema(message, record == 0);
     if (!known.empty()) {
-      problem(ProblemKind::malformed_record, record, begin,
-              std::string(known) + "; convert it with the chakra tools of its time, or trace anew");
+      problem(ProblemKind::malformed_record, record, begin, io::old_schema(known));
     }
     return known.empty();
   }

@@ -7,16 +7,11 @@
 #include "io/codec.hpp"
 #include "io/json_et.hpp"
 #include "io/record_frames.hpp"
+#include "io/record_problems.hpp"
 #include "wire/decode.hpp"
 #include "wire/old_schema.hpp"
 
 namespace chakra::io {
-
-namespace {
-
-std::string left_over(std::uint64_t bytes) { return bytes > 0 ? "; " + std::to_string(bytes) + " bytes are left" : ""; }
-
-}  // namespace
 
 NodeMessages::NodeMessages(std::shared_ptr<const detail::RecordSource> source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {
@@ -76,7 +71,7 @@ std::optional<NodeMessages::Message> NodeMessages::next_record() {
 void NodeMessages::read_metadata() {
   const auto message = next_record();
   if (!message) {
-    throw FormatError({name_, 0, 0}, "the file is empty; an ET begins with a GlobalMetadata record");
+    throw FormatError({name_, 0, 0}, empty_file);
   }
   check_schema(*message);
   try {
@@ -91,8 +86,7 @@ void NodeMessages::read_metadata() {
 void NodeMessages::check_schema(const Message& message) const {
   const std::string_view known = wire::recognise_old_schema(message.bytes, message.record == 0);
   if (!known.empty()) {
-    throw FormatError({name_, message.record, message.begin},
-                      std::string(known) + "; convert it with the chakra tools of its time, or trace anew");
+    throw FormatError({name_, message.record, message.begin}, old_schema(known));
   }
 }
 
