@@ -12,10 +12,11 @@ namespace chakra::wire {
 
 namespace {
 
-constexpr unsigned varint_type = 0;
-constexpr unsigned fixed64_type = 1;
-constexpr unsigned length_type = 2;
-constexpr unsigned fixed32_type = 5;
+using schema::fixed32_type;
+using schema::fixed64_type;
+using schema::length_type;
+using schema::varint_type;
+
 constexpr unsigned char name_key = static_cast<unsigned char>(schema::AttributeProto::name) << 3 | length_type;
 
 unsigned usual_wire_type(AttributeKind kind) noexcept {

@@ -21,8 +21,8 @@ namespace {
 constexpr unsigned char key(schema::Node field, unsigned wire_type) noexcept {
   return static_cast<unsigned char>(static_cast<std::uint32_t>(field) << 3 | wire_type);
 }
-constexpr unsigned varint_type = 0;
-constexpr unsigned length_type = 2;
+using schema::length_type;
+using schema::varint_type;
 
 // Positions are plain pointers that functions take and give back, null for "not as usual": this is the innermost loop
 // of loading, and in this form it stays in registers. Nothing reads at or beyond `end`.

@@ -23,8 +23,8 @@ pbf_tag_type tag(schema::Node field) { return static_cast<pbf_tag_type>(field); 
 
 // For what every node of a builder's trace has, straight to memory that is large enough.
 
-constexpr unsigned varint_type = 0;
-constexpr unsigned length_type = 2;
+using schema::length_type;
+using schema::varint_type;
 
 char* write_varint(char* at, std::uint64_t value) noexcept { return at + protozero::write_varint(at, value); }
 

@@ -25,6 +25,12 @@ enum class IOInfo : std::uint32_t { values = 1, shapes = 2, types = 3 };
 
 enum class AttributeProto : std::uint32_t { name = 1, doc_string = 2, first_value = 3, last_value = 32 };
 
+/// Wire types, the lowest three bits of a field's key.
+inline constexpr unsigned varint_type = 0;
+inline constexpr unsigned fixed64_type = 1;
+inline constexpr unsigned length_type = 2;
+inline constexpr unsigned fixed32_type = 5;
+
 /// Every list message of the schema has this one field.
 inline constexpr std::uint32_t list_values = 1;
 
