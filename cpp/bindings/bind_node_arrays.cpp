@@ -92,6 +92,8 @@ class HeldArrays {
   }
 
   std::span<const NodeType> types(const py::object& values, std::size_t count);
+  std::span<const std::vector<bool>> flag_lists(const py::list& lists, std::span<const bool> absent,
+                                                const std::string& what);
   AttributeArray attribute(const std::string& name, const py::object& values);
 
  private:
@@ -104,8 +106,40 @@ class HeldArrays {
   std::deque<Array<bool>> flags_;
   std::deque<py::list> lists_;
   std::deque<std::vector<std::string_view>> strings_;
+  std::deque<std::vector<std::vector<bool>>> flag_lists_;
   std::deque<std::vector<NodeType>> types_;
 };
+
+/// Whether the first value that is there is a list: of strings otherwise.
+bool holds_lists(const py::list& values, std::span<const bool> absent) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i >= absent.size() || !absent[i]) {
+      return py::isinstance<py::list>(values[i]) || py::isinstance<py::tuple>(values[i]);
+    }
+  }
+  return false;
+}
+
+std::span<const std::vector<bool>> HeldArrays::flag_lists(const py::list& lists, std::span<const bool> absent,
+                                                          const std::string& what) {
+  std::vector<std::vector<bool>>& all = flag_lists_.emplace_back(lists.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i < absent.size() && absent[i]) {
+      continue;
+    }
+    const py::object flags = lists[i];
+    if (!py::isinstance<py::list>(flags) && !py::isinstance<py::tuple>(flags)) {
+      throw py::type_error(what + ": entry " + std::to_string(i) + " is not a list of bool");
+    }
+    for (const py::handle flag : flags) {
+      if (!py::isinstance<py::bool_>(flag)) {
+        throw py::type_error(what + ": entry " + std::to_string(i) + " is not a list of bool");
+      }
+      all[i].push_back(flag.cast<bool>());
+    }
+  }
+  return all;
+}
 
 std::span<const NodeType> HeldArrays::types(const py::object& values, std::size_t count) {
   std::vector<NodeType>& types = types_.emplace_back();
@@ -187,13 +221,20 @@ AttributeArray HeldArrays::attribute(const std::string& name, const py::object& 
       attribute.values = span_of(doubles_.emplace_back(array));
       break;
     case 'U':
-    case 'O':
-      attribute.kind = AttributeKind::string_value;
-      attribute.values = strings(array.attr("tolist")(), attribute.absent, "attribute " + name);
+    case 'O': {
+      const py::list values_list = array.attr("tolist")();
+      if (holds_lists(values_list, attribute.absent)) {
+        attribute.kind = AttributeKind::bool_list;
+        attribute.values = flag_lists(values_list, attribute.absent, "attribute " + name);
+      } else {
+        attribute.kind = AttributeKind::string_value;
+        attribute.values = strings(values_list, attribute.absent, "attribute " + name);
+      }
       break;
+    }
     default:
       throw py::type_error("attribute " + name + ": an array of " + std::string(py::str(py::object(array.dtype()))) +
-                           " has no form in the schema; give bool, integers, floats or str");
+                           " has no form in the schema; give bool, integers, floats, str or lists of bool");
   }
   return attribute;
 }
@@ -227,13 +268,14 @@ void add_arrays(TraceBuilder& builder, const py::object& ids, const py::object& 
 
 void bind_node_arrays(py::module_& module) {
   auto builder = py::reinterpret_borrow<py::class_<TraceBuilder>>(module.attr("TraceBuilder"));
-  builder.def("add_nodes", &add_arrays, py::kw_only(), "ids"_a, "types"_a = py::none(), "names"_a = py::none(),
-              "data_deps"_a = py::none(), "ctrl_deps"_a = py::none(), "start_ns"_a = py::none(),
-              "duration_ns"_a = py::none(), "attrs"_a = py::dict(),
-              "Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); "
-              "`names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node "
-              "i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional "
-              "array of bool, integers, floats or str, masked where a node does not have the attribute.");
+  builder.def(
+      "add_nodes", &add_arrays, py::kw_only(), "ids"_a, "types"_a = py::none(), "names"_a = py::none(),
+      "data_deps"_a = py::none(), "ctrl_deps"_a = py::none(), "start_ns"_a = py::none(), "duration_ns"_a = py::none(),
+      "attrs"_a = py::dict(),
+      "Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); "
+      "`names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node "
+      "i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional "
+      "array of bool, integers, floats, str or lists of bool, masked where a node does not have the attribute.");
 }
 
 }  // namespace chakra::bindings

@@ -189,6 +189,10 @@ py::object critical_path(const StatsView& self) {
   return take(std::move(ids));
 }
 
+py::object levels(const StatsView& self) {
+  return self.stats.shape ? py::object(take(self.stats.shape->levels)) : py::none();
+}
+
 template <class Member>
 auto of_stats(Member member) {
   return [member](const StatsView& self) { return self.stats.*member; };
@@ -229,6 +233,8 @@ void bind_stats(py::module_& module, TraceClass& trace) {
                              "Largest sum of durations along a path; None if there is a cycle.")
       .def_property_readonly("critical_path", &critical_path,
                              "Ids of a path with that sum, parents first (uint64); None if there is a cycle.")
+      .def_property_readonly("levels", &levels,
+                             "Level of each row (uint32): edges on the longest path to it; None if there is a cycle.")
       .def("__repr__", [](const StatsView& self) {
         return "<TraceStats of " + std::to_string(self.stats.nodes) + " nodes, depth " +
                (self.stats.shape ? std::to_string(self.stats.shape->depth) : "none: a cycle") + ">";

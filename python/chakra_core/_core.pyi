@@ -543,7 +543,7 @@ class TraceBuilder:
         attrs: dict = {},
     ) -> None:
         """
-        Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); `names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional array of bool, integers, floats or str, masked where a node does not have the attribute.
+        Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); `names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional array of bool, integers, floats, str or lists of bool, masked where a node does not have the attribute.
         """
     def add_proto(self, message: typing.Any) -> None:
         """
@@ -624,6 +624,11 @@ class TraceStats:
     def groups(self) -> dict:
         """
         NodeTotals of communication by process group name (None where there is none), and in it by collective, SEND or RECV.
+        """
+    @property
+    def levels(self) -> typing.Any:
+        """
+        Level of each row (uint32): edges on the longest path to it; None if there is a cycle.
         """
     @property
     def nodes(self) -> int: ...

@@ -23,7 +23,7 @@ struct AttributeArray {
   std::string name;
   AttributeKind kind = AttributeKind::none;
   std::variant<std::span<const std::int64_t>, std::span<const std::uint64_t>, std::span<const double>,
-               std::span<const bool>, std::span<const std::string_view>>
+               std::span<const bool>, std::span<const std::string_view>, std::span<const std::vector<bool>>>
       values = {};
   std::span<const bool> absent = {};  ///< true for a node without it; empty if all have it
 };

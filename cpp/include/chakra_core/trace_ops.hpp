@@ -84,6 +84,7 @@ struct GraphShape {
   std::uint64_t widest_level = 0;             ///< the first of them
   std::uint64_t critical_path_ns = 0;         ///< largest sum of durations along a path
   std::vector<NodeIndex> critical_path = {};  ///< a path with that sum, parents first
+  std::vector<std::uint32_t> levels = {};     ///< of each row
 };
 
 /// Sums that would exceed 64 bits stay at the largest number.

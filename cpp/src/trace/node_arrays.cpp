@@ -82,7 +82,7 @@ class AttributesOfNode {
 
  private:
   template <class Value>
-  static void assign(AttributeValue& to, Value value) {
+  static void assign(AttributeValue& to, const Value& value) {
     to = value;
   }
   static void assign(AttributeValue& to, std::string_view value) { to = std::string(value); }

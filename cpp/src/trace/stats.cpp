@@ -154,7 +154,7 @@ class LongestPaths {
     }
     shape.depth = std::uint64_t{*std::ranges::max_element(level_)} + 1;
     std::vector<std::uint64_t> nodes(shape.depth, 0);
-    for (const NodeIndex level : level_) {
+    for (const std::uint32_t level : level_) {
       ++nodes[level];
     }
     const auto widest = std::ranges::max_element(nodes);
@@ -166,12 +166,13 @@ class LongestPaths {
       shape.critical_path.push_back(row);
     }
     std::ranges::reverse(shape.critical_path);
+    shape.levels = level_;
     return shape;
   }
 
  private:
   const Trace& trace_;
-  std::vector<NodeIndex> level_;
+  std::vector<std::uint32_t> level_;
   std::vector<std::uint64_t> finish_;
   std::vector<NodeIndex> before_;  ///< the parent on the longest path by duration
 };

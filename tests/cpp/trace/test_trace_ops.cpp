@@ -153,6 +153,7 @@ TEST(Stats, ShapeOfADiamond) {
   EXPECT_EQ(made.shape->widest_level, 1U);
   EXPECT_EQ(made.shape->critical_path_ns, 10U);
   EXPECT_EQ(made.shape->critical_path, (std::vector<NodeIndex>{3, 2, 0}));
+  EXPECT_EQ(made.shape->levels, (std::vector<std::uint32_t>{2, 1, 1, 0}));
   ASSERT_EQ(made.types.size(), 2U);
   EXPECT_EQ(made.types[1].type, NodeType::comp);
   EXPECT_EQ(made.types[1].nodes, 3U);

@@ -101,6 +101,25 @@ def test_the_rest_has_defaults() -> None:
     assert trace.node(8).attrs == {"x": 2}
 
 
+def as_objects(*values: Any) -> Any:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def test_lists_of_bool() -> None:
+    builder = cc.TraceBuilder()
+    dimensions = np.ma.array(as_objects([True, False], [True], []), mask=[False, True, False])
+    builder.add_nodes(ids=[1, 2, 3], attrs={"involved_dim": dimensions})
+    trace = builder.build()
+    assert [node.attrs for node in map(trace.at, range(3))] == [
+        {"involved_dim": [True, False]},
+        {},
+        {"involved_dim": []},
+    ]
+    assert trace.at(0).attributes[0].kind == "bool_list"
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -119,6 +138,8 @@ def test_the_rest_has_defaults() -> None:
         ({"attrs": {"x": [[1], [2]]}}, ValueError),
         ({"attrs": {"x": [1j, 2j]}}, TypeError),
         ({"attrs": {"x": [object(), object()]}}, TypeError),
+        ({"attrs": {"x": as_objects([True], 1)}}, TypeError),
+        ({"attrs": {"x": as_objects([True], [1])}}, TypeError),
         ({"attrs": {"comm_size": ["a", "b"]}}, cc.ChakraError),
     ],
 )
