@@ -35,6 +35,8 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
+from chakra_core.anonymisation import Anonymised, anonymise
+from chakra_core.anonymity_certificate import Certificate, Drift
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
@@ -52,10 +54,12 @@ from chakra_core.text_workload import convert_text
 
 __all__ = [
     "Adjacency",
+    "Anonymised",
     "AsyncFeeder",
     "Attribute",
     "Blockage",
     "Cancelled",
+    "Certificate",
     "ChakraError",
     "CollectiveType",
     "CommGroups",
@@ -63,6 +67,7 @@ __all__ = [
     "DependencyError",
     "Diagnosis",
     "Disagreement",
+    "Drift",
     "Feeder",
     "FormatError",
     "IoInfo",
@@ -90,6 +95,7 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "anonymise",
     "check_ranks",
     "collect",
     "concat",

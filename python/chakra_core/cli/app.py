@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli.anonymise import anonymise
 from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
@@ -30,7 +31,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
+for _command in (
+    info,
+    validate,
+    doctor,
+    dump,
+    diff,
+    collect,
+    link,
+    convert,
+    simplify,
+    anonymise,
+    simulate,
+    timeline,
+):
     app.command()(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
