@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from chakra_core._core import CollectiveType, ConfigError, Metadata, NodeType, Trace, TraceBuilder
+from chakra_core._core import ConfigError, Metadata, Trace, TraceBuilder
 from chakra_core.altered_numbers import Alteration
 from chakra_core.anonymity_certificate import Certificate, certify
 from chakra_core.config import CommGroups, Network
+from chakra_core.node_classes import NODE_CLASSES, node_classes
 from chakra_core.rank_traces import RankTraces, load_ranks
-from chakra_core.recorded_groups import recorded_groups
+from chakra_core.recorded_groups import group_names, used_recorded_groups
 from chakra_core.trace_source import PathLike
 
 Names = Literal["class", "numbered"]
@@ -27,25 +28,8 @@ _KEPT = ("comm_type", "comm_src", "comm_dst")
 _PIECES = ("op", "release", "wait", "resume", "start offset", "lag")
 _PAUSES = ("start offset", "lag")
 _LAYOUTS = ("exact", "ops")
-_OTHER = "other"
-_CLASSES = (
-    "invalid",
-    "metadata",
-    "memory load",
-    "memory store",
-    "compute",
-    "send",
-    "receive",
-    "collective",
-    _OTHER,
-    "host compute",
-    *(kind.name.lower().replace("_", "-") for kind in CollectiveType),
-)
-_HOST_COMPUTE = _CLASSES.index("host compute")
-_FIRST_COLLECTIVE = _HOST_COMPUTE + 1
-
-#: Every text of an anonymised trace is one of these, or one of `_CLASSES` with a number behind it, or a number.
-TEXTS = frozenset({*_CLASSES, *_PIECES, *_LAYOUTS, "", "0", Metadata().version})
+#: Every text of an anonymised trace is one of these, or one of `NODE_CLASSES` with a number behind it, or a number.
+TEXTS = frozenset({*NODE_CLASSES, *_PIECES, *_LAYOUTS, "", "0", Metadata().version})
 
 
 class Anonymised(NamedTuple):
@@ -111,7 +95,7 @@ def anonymise(
     """
     alteration = _checked(quantise, perturb)
     loaded = load_ranks(traces)
-    groups = _groups_used(loaded, comm_groups)
+    groups = used_recorded_groups(loaded) if comm_groups is None else CommGroups.coerce(comm_groups)
     distinct = list({id(trace): trace for trace in loaded}.values())
     # Not for security in the cryptographic sense, but not to be guessed either: the system's entropy seeds it.
     random = np.random.default_rng(seed)
@@ -136,23 +120,9 @@ def _checked(quantise: float, perturb: float) -> Alteration:
     return Alteration(quantise, perturb)
 
 
-def _groups_used(traces: Sequence[Trace], comm_groups: CommGroups | Mapping[str, Any] | PathLike | None) -> CommGroups:
-    """Take the given groups, or those of the recorded ones that nodes name."""
-    if comm_groups is not None:
-        return CommGroups.coerce(comm_groups)
-    recorded = recorded_groups(traces).groups
-    used = {name for trace in traces for name in _group_names(trace)} - set(_ALL_RANKS)
-    return CommGroups(groups={name: ranks for name, ranks in recorded.items() if name in used})
-
-
-def _group_names(trace: Trace) -> list[str]:
-    strings = trace.strings
-    return [strings[position] for position in np.unique(trace.pg_ids.compressed()).tolist()]
-
-
 def _new_group_names(traces: list[Trace], groups: CommGroups, random: np.random.Generator) -> dict[str, str]:
     """Numbers, which all simulators take; none that was the name of a group."""
-    old = sorted({name for trace in traces for name in _group_names(trace)} | set(groups.groups))
+    old = sorted({name for trace in traces for name in group_names(trace)} | set(groups.groups))
     renamed = [name for name in old if name not in _ALL_RANKS]
     numbers = random.permutation(2 * len(old) + 1)[: 2 * len(old)] + 1
     free = [text for text in map(str, numbers.tolist()) if text not in set(old)]
@@ -220,9 +190,9 @@ def _pieces(trace: Trace) -> Any:
 
 
 def _node_names(traces: list[Trace], names: Names, random: np.random.Generator) -> list[list[str]]:
-    classes = [_classes(trace) for trace in traces]
+    classes = [node_classes(trace) for trace in traces]
     pauses = [_pauses(trace) for trace in traces]
-    texts = [np.array(_CLASSES, object)[one] for one in classes]
+    texts = [np.array(NODE_CLASSES, object)[one] for one in classes]
     if names == "numbered":
         texts = _with_numbers(traces, classes, texts, random)
     elif names != "class":
@@ -230,18 +200,6 @@ def _node_names(traces: list[Trace], names: Names, random: np.random.Generator) 
     for one, (is_pause, pause) in zip(texts, pauses, strict=True):
         one[is_pause] = pause[is_pause]
     return [one.tolist() for one in texts]
-
-
-def _classes(trace: Trace) -> Any:
-    """Position in `_CLASSES` by row."""
-    types = np.asarray(trace.types)
-    known = (types >= 0) & (types <= NodeType.COMM_COLL_NODE)
-    classes = np.where(known, types, _CLASSES.index(_OTHER))
-    on_host = (types == NodeType.COMP_NODE) & (trace.attr("is_cpu_op").filled(0) != 0)
-    classes = np.where(on_host, _HOST_COMPUTE, classes)
-    kind = trace.attr("comm_type").filled(-1)
-    named = (types == NodeType.COMM_COLL_NODE) & (kind >= 0) & (kind < len(CollectiveType))
-    return np.where(named, _FIRST_COLLECTIVE + kind, classes)
 
 
 def _pauses(trace: Trace) -> tuple[Any, Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from chakra_core._core import ConfigError, NodeType, Trace
 from chakra_core.config import CommGroups
 
+_ALL_RANKS = {"", "0"}
 _NODE_NAME = "## process_group:init ##"
 
 
@@ -32,6 +33,23 @@ def recorded_groups(traces: Iterable[Trace]) -> CommGroups:
                     f"{list(groups[name])} in another trace; give comm_groups"
                 )
     return CommGroups(groups=groups)
+
+
+def used_recorded_groups(traces: Sequence[Trace]) -> CommGroups:
+    """Collect those of the recorded groups that nodes name in `pg_name`; "" and "0" always mean all ranks.
+
+    Raises:
+        ConfigError: as `recorded_groups`.
+    """
+    recorded = recorded_groups(traces).groups
+    used = {name for trace in {id(trace): trace for trace in traces}.values() for name in group_names(trace)}
+    return CommGroups(groups={name: ranks for name, ranks in recorded.items() if name in used - _ALL_RANKS})
+
+
+def group_names(trace: Trace) -> list[str]:
+    """Names of groups that nodes of a trace have, each once."""
+    strings = trace.strings
+    return [strings[position] for position in np.unique(trace.pg_ids.compressed()).tolist()]
 
 
 def _groups_of(trace: Trace) -> dict[str, tuple[int, ...]]:
