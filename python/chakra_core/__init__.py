@@ -48,6 +48,7 @@ from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
 from chakra_core.several import concat, diff
+from chakra_core.similarity_metrics import ClassDistance, Similarity, similarity
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
 from chakra_core.text_workload import convert_text
@@ -61,6 +62,7 @@ __all__ = [
     "Cancelled",
     "Certificate",
     "ChakraError",
+    "ClassDistance",
     "CollectiveType",
     "CommGroups",
     "ConfigError",
@@ -87,6 +89,7 @@ __all__ = [
     "ReplayReport",
     "Report",
     "Result",
+    "Similarity",
     "SimulationError",
     "StreamStatistics",
     "System",
@@ -110,6 +113,7 @@ __all__ = [
     "recorded_groups",
     "replay",
     "save",
+    "similarity",
     "simplify",
     "simulate",
     "timeline",
