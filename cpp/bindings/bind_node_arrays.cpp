@@ -93,6 +93,7 @@ class HeldArrays {
 
   std::span<const NodeType> types(const py::object& values, std::size_t count);
   AttributeArray attribute(const std::string& name, const py::object& values);
+  std::vector<AttributeArray> attributes(const py::dict& attrs);
   IoArrays io(const py::object& texts, const std::string& what);
 
  private:
@@ -270,6 +271,14 @@ AttributeArray HeldArrays::attribute(const std::string& name, const py::object& 
   return attribute;
 }
 
+std::vector<AttributeArray> HeldArrays::attributes(const py::dict& attrs) {
+  std::vector<AttributeArray> attributes;
+  for (const auto& [name, values] : attrs) {
+    attributes.push_back(attribute(py::cast<std::string>(name), py::reinterpret_borrow<py::object>(values)));
+  }
+  return attributes;
+}
+
 IoArrays HeldArrays::io(const py::object& texts, const std::string& what) {
   if (texts.is_none()) {
     return {};
@@ -304,10 +313,7 @@ void add_arrays(TraceBuilder& builder, const py::object& ids, const py::object& 
   nodes.duration_ns = held.unsigned_integers(duration_ns, "duration_ns");
   nodes.inputs = held.io(inputs, "inputs");
   nodes.outputs = held.io(outputs, "outputs");
-  std::vector<AttributeArray> attributes;
-  for (const auto& [name, values] : attrs) {
-    attributes.push_back(held.attribute(py::cast<std::string>(name), py::reinterpret_borrow<py::object>(values)));
-  }
+  const std::vector<AttributeArray> attributes = held.attributes(attrs);
   nodes.attributes = attributes;
   add_nodes(builder, nodes);
 }
@@ -315,6 +321,20 @@ void add_arrays(TraceBuilder& builder, const py::object& ids, const py::object& 
 }  // namespace
 
 void bind_node_arrays(py::module_& module) {
+  auto trace = py::reinterpret_borrow<py::class_<Trace, std::shared_ptr<Trace>>>(module.attr("Trace"));
+  trace.def(
+      "with_attrs",
+      [](const Trace& self, const py::dict& attrs) {
+        HeldArrays held;
+        const std::vector<AttributeArray> attributes = held.attributes(attrs);
+        const py::gil_scoped_release release;
+        return std::const_pointer_cast<Trace>(with_attributes(self, attributes));
+      },
+      "attrs"_a,
+      "The trace with other values of some attributes, given as to `TraceBuilder.add_nodes`, one entry a row. Where an "
+      "entry is masked nothing changes; a row for which all are masked keeps its record byte for byte. A value takes "
+      "the place of the first attribute of its name, or comes last; a changed row loses fields that the schema does "
+      "not have. ChakraError for arrays that do not fit the trace.");
   auto builder = py::reinterpret_borrow<py::class_<TraceBuilder>>(module.attr("TraceBuilder"));
   builder.def(
       "add_nodes", &add_arrays, py::kw_only(), "ids"_a, "types"_a = py::none(), "names"_a = py::none(),

@@ -424,6 +424,10 @@ class Trace:
         """
         Every problem of the trace.
         """
+    def with_attrs(self, attrs: dict) -> Trace:
+        """
+        The trace with other values of some attributes, given as to `TraceBuilder.add_nodes`, one entry a row. Where an entry is masked nothing changes; a row for which all are masked keeps its record byte for byte. A value takes the place of the first attribute of its name, or comes last; a changed row loses fields that the schema does not have. ChakraError for arrays that do not fit the trace.
+        """
     @property
     def children(self) -> Adjacency:
         """

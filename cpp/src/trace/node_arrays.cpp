@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/node_arrays.hpp"
 
+#include <algorithm>
+
 #include "chakra_core/errors.hpp"
 
 namespace chakra {
@@ -48,6 +50,18 @@ void check_io(const IoArrays& io, std::size_t nodes, const std::string& what) {
   check_optional_size(io.types.size(), nodes, what + " types");
 }
 
+void check_attributes(std::span<const AttributeArray> attributes, std::size_t count) {
+  for (const AttributeArray& attribute : attributes) {
+    const std::size_t size = std::visit([](const auto& values) { return values.size(); }, attribute.values);
+    if (attribute.offsets.empty()) {
+      check_size(size, count, "attribute " + attribute.name);
+    } else {
+      check_offsets(attribute.offsets, size, count, "attribute " + attribute.name);
+    }
+    check_optional_size(attribute.absent.size(), count, "the mask of attribute " + attribute.name);
+  }
+}
+
 void check(const NodeArrays& nodes) {
   const std::size_t count = nodes.ids.size();
   check_optional_size(nodes.types.size(), count, "types");
@@ -58,15 +72,7 @@ void check(const NodeArrays& nodes) {
   check_parents(nodes.ctrl_deps, count, "ctrl_deps");
   check_io(nodes.inputs, count, "inputs");
   check_io(nodes.outputs, count, "outputs");
-  for (const AttributeArray& attribute : nodes.attributes) {
-    const std::size_t size = std::visit([](const auto& values) { return values.size(); }, attribute.values);
-    if (attribute.offsets.empty()) {
-      check_size(size, count, "attribute " + attribute.name);
-    } else {
-      check_offsets(attribute.offsets, size, count, "attribute " + attribute.name);
-    }
-    check_optional_size(attribute.absent.size(), count, "the mask of attribute " + attribute.name);
-  }
+  check_attributes(nodes.attributes, count);
 }
 
 std::span<const NodeId> parents_of(const ParentLists& parents, std::size_t node) {
@@ -145,7 +151,62 @@ class IoOfNode {
   IoInfo io_;
 };
 
+/// Times have fields of their own, from which the builder makes these attributes where they are needed.
+bool is_time(const Attribute& attribute) { return attribute.name == "start_ns" || attribute.name == "duration_ns"; }
+
+std::vector<Attribute> replaced(std::vector<Attribute> attributes, std::span<const Attribute> by) {
+  std::erase_if(attributes, is_time);
+  for (const Attribute& attribute : by) {
+    const auto place = std::find_if(attributes.begin(), attributes.end(),
+                                    [&](const Attribute& old) { return old.name == attribute.name; });
+    if (place == attributes.end()) {
+      attributes.push_back(attribute);
+    } else {
+      *place = attribute;
+    }
+  }
+  return attributes;
+}
+
+const IoInfo* unless_empty(const IoInfo& info) {
+  return info.values.empty() && info.shapes.empty() && info.types.empty() ? nullptr : &info;
+}
+
+void add_with(TraceBuilder& builder, const Trace& trace, NodeIndex row, std::span<const Attribute> attributes) {
+  const std::vector<NodeId> data_deps = trace.parent_ids(row, DependencyKind::data);
+  const std::vector<NodeId> ctrl_deps = trace.parent_ids(row, DependencyKind::control);
+  const std::vector<Attribute> all = replaced(trace.attributes(row), attributes);
+  const IoInfo inputs = trace.inputs(row);
+  const IoInfo outputs = trace.outputs(row);
+  builder.add_node({.id = trace.ids()[row],
+                    .name = trace.name(row),
+                    .type = trace.types()[row],
+                    .data_deps = data_deps,
+                    .ctrl_deps = ctrl_deps,
+                    .start_ns = trace.start_ns()[row],
+                    .duration_ns = trace.duration_ns()[row],
+                    .attributes = all,
+                    .inputs = unless_empty(inputs),
+                    .outputs = unless_empty(outputs)});
+}
+
 }  // namespace
+
+TracePtr with_attributes(const Trace& trace, std::span<const AttributeArray> attributes) {
+  check_attributes(attributes, trace.size());
+  TraceBuilder builder;
+  builder.set_metadata(trace.metadata());
+  AttributesOfNode values(attributes);
+  for (NodeIndex row = 0; row < trace.size(); ++row) {
+    const std::span<const Attribute> of_row = values.of(row);
+    if (of_row.empty()) {
+      builder.add_record(trace.record(row));
+    } else {
+      add_with(builder, trace, row, of_row);
+    }
+  }
+  return builder.build();
+}
 
 void add_nodes(TraceBuilder& builder, const NodeArrays& nodes) {
   check(nodes);

@@ -81,5 +81,28 @@ TEST(NodeArrays, ListsThatDoNotFitAddNothing) {
   EXPECT_EQ(builder.size(), 0U);
 }
 
+TEST(WithAttributes, OnlyTheseValuesChange) {
+  constexpr std::array<std::uint64_t, 3> durations = {1001, 5, 0};
+  constexpr std::array<std::int64_t, 3> sizes = {1, 2, 3};
+  TraceBuilder builder;
+  const std::array<AttributeArray, 1> old = {
+      AttributeArray{"comm_size", AttributeKind::int64_value, std::span<const std::int64_t>(sizes)}};
+  add_nodes(builder, {.ids = ids, .duration_ns = durations, .attributes = old});
+  const TracePtr trace = builder.build();
+  constexpr std::array<std::int64_t, 3> new_sizes = {10, 20, 30};
+  constexpr std::array<bool, 3> absent = {false, true, true};
+  const std::array<AttributeArray, 1> changes = {
+      AttributeArray{"comm_size", AttributeKind::int64_value, std::span<const std::int64_t>(new_sizes), absent}};
+  const TracePtr made = with_attributes(*trace, changes);
+  EXPECT_EQ(made->column(IntegerAttribute::comm_size).get(0), 10);
+  EXPECT_EQ(made->duration_ns()[0], 1001U);
+  EXPECT_EQ(made->attributes(0).size(), trace->attributes(0).size());
+  EXPECT_EQ(made->record(1), trace->record(1));
+  EXPECT_EQ(made->record(2), trace->record(2));
+  const std::array<AttributeArray, 1> short_ones = {
+      AttributeArray{"x", AttributeKind::int64_value, std::span<const std::int64_t>(sizes).first(2)}};
+  EXPECT_THROW(with_attributes(*trace, short_ones), ChakraError);
+}
+
 }  // namespace
 }  // namespace chakra
