@@ -44,6 +44,7 @@ from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
+from chakra_core.rank_scaling import Rescaled, rescale
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
@@ -88,6 +89,7 @@ __all__ = [
     "RankAgreement",
     "ReplayReport",
     "Report",
+    "Rescaled",
     "Result",
     "Similarity",
     "SimulationError",
@@ -112,6 +114,7 @@ __all__ = [
     "load_run",
     "recorded_groups",
     "replay",
+    "rescale",
     "save",
     "similarity",
     "simplify",

@@ -13,7 +13,8 @@ from chakra_core._core import ConfigError, NodeType, Trace
 from chakra_core.config import CommGroups
 
 _ALL_RANKS = {"", "0"}
-_NODE_NAME = "## process_group:init ##"
+#: Name of the METADATA nodes in which PyTorch lists the groups.
+GROUPS_NODE = "## process_group:init ##"
 
 
 def recorded_groups(traces: Iterable[Trace]) -> CommGroups:
@@ -56,7 +57,7 @@ def _groups_of(trace: Trace) -> dict[str, tuple[int, ...]]:
     groups: dict[str, tuple[int, ...]] = {}
     for row in np.flatnonzero(trace.types == NodeType.METADATA_NODE).tolist():
         node = trace.at(row)
-        if node.name == _NODE_NAME:
+        if node.name == GROUPS_NODE:
             groups |= _parse(node.inputs.values, trace)
     return groups
 
@@ -72,7 +73,7 @@ def _parse(text: str, trace: Trace) -> dict[str, tuple[int, ...]]:
         return {str(entry["pg_name"]): tuple(map(int, entry["ranks"])) for entry in entries if entry["ranks"]}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(
-            f"{_source(trace)}: cannot read the process groups of node '{_NODE_NAME}' ({error}); give comm_groups"
+            f"{_source(trace)}: cannot read the process groups of node '{GROUPS_NODE}' ({error}); give comm_groups"
         ) from None
 
 

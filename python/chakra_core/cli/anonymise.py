@@ -11,6 +11,7 @@ import typer
 from chakra_core.anonymisation import anonymise as anonymise_run
 from chakra_core.cli.link import check_output
 from chakra_core.cli.loading import load_named
+from chakra_core.cli.output_names import beside, rank_paths
 from chakra_core.cli.parameters import JsonOption, OnErrorOption, OutputOption, TracePaths
 from chakra_core.cli.printing import print_json
 from chakra_core.cli.progress import watch
@@ -70,7 +71,7 @@ def anonymise(
             step_time_bound=step_time_bound,
         ),
     )
-    paths = [Path(str(output).replace("%d", str(rank))) for rank in range(len(loaded))]
+    paths = rank_paths(output, len(loaded))
     for path, trace in zip(paths, made.traces, strict=True):
         save(trace, path)
     certificate, groups = beside(output, "certificate"), beside(output, "groups")
@@ -86,10 +87,3 @@ def anonymise(
         return
     typer.echo(made.certificate.text)
     typer.echo(f"{output}, {groups}, {certificate}")
-
-
-def beside(output: Path, what: str) -> Path:
-    """Name a JSON file for a whole run: run.groups.json for run.%d.et."""
-    name = output.name.replace(".%d", "").replace("%d", "")
-    stem = name.removesuffix(".gz").removesuffix(".zst").removesuffix(".et").removesuffix(".json")
-    return output.with_name(f"{stem or 'run'}.{what}.json")

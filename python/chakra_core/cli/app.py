@@ -17,6 +17,7 @@ from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
+from chakra_core.cli.rescale import rescale
 from chakra_core.cli.similarity import similarity
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
@@ -44,6 +45,7 @@ for _command in (
     convert,
     simplify,
     anonymise,
+    rescale,
     simulate,
     timeline,
 ):
