@@ -23,7 +23,8 @@ enum class PhaseKind : std::uint8_t {
 /// Reduce, broadcast, gather, scatter and barrier run over a tree; the others exchange lists of messages.
 constexpr bool is_rooted(PhaseKind kind) noexcept { return kind >= PhaseKind::reduce; }
 
-/// Ranks that take part, in ring order: an arithmetic row of the network, or a list owned by a group.
+/// Ranks that take part, in ring order: an arithmetic row of the network, or a list owned by a group, of ranks or of
+/// coordinates along a dimension.
 struct Members {
   std::uint32_t size = 0;
   std::uint32_t base = 0;
@@ -31,7 +32,7 @@ struct Members {
   const std::uint32_t* list = nullptr;
 
   std::uint32_t operator[](std::uint32_t position) const noexcept {
-    return list != nullptr ? list[position] : base + position * stride;
+    return base + (list != nullptr ? list[position] : position) * stride;
   }
 };
 
@@ -44,6 +45,7 @@ struct Phase {
   Algorithm algorithm = {};
   QueueHalf half = QueueHalf::all;
   bool subgroup = false;      ///< a group that is not the whole world
+  bool one_line = false;      ///< the members differ in their coordinate along the phase's dimension only
   bool counter_tree = false;  ///< doubleBinaryTree: the second of the two trees
   bool anticlockwise = false;
   bool substituted = false;  ///< ring in place of an algorithm that does not fit the number of members

@@ -100,11 +100,20 @@ PhaseTimes::Land PhaseTimes::cost(std::uint32_t from, std::uint32_t to, std::uin
   return {network_.delay(from, to, bytes, rule), costs_.rendezvous ? network_.delay(to, from, control_bytes, rule) : 0};
 }
 
-/// The members are all NPUs of one line along a dimension: a shift moves no distance between them.
-bool PhaseTimes::is_line(const Phase& phase) const noexcept {
-  if (phase.members.list != nullptr) return false;
-  return phase.members.size == network_.dimensions()[phase.dimension].npus &&
-         phase.members.stride == network_.stride(phase.dimension);
+/// The same distance from every member to the one that comes d after it, beyond the last one the first ones.
+bool PhaseTimes::is_circle(const Phase& phase) const noexcept {
+  if (!phase.one_line) return false;
+  const Members& members = phase.members;
+  if (members.size == 2) return true;
+  const Dimension& dimension = network_.dimensions()[phase.dimension];
+  if (dimension.topology != Topology::ring) return true;
+  return members.list == nullptr && std::uint64_t{members.size} * members.stride ==
+                                        std::uint64_t{dimension.npus} * network_.stride(phase.dimension);
+}
+
+/// The same distance between any two members that are d places apart.
+bool PhaseTimes::is_even_line(const Phase& phase) const noexcept {
+  return is_circle(phase) || (phase.one_line && phase.members.list == nullptr);
 }
 
 // ---- all members in step
@@ -149,7 +158,7 @@ std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const 
     return cost(members[from], members[i], bytes);
   };
   const Land first = towards(0, block);
-  const std::uint32_t compared = is_line(phase) ? 1 : members.size;
+  const std::uint32_t compared = is_circle(phase) ? 1 : members.size;
   for (std::uint32_t i = 0; i < compared; ++i) {
     if (towards(i, block) != first) return std::nullopt;
     if (!even && towards(i, block + 1) != first) return std::nullopt;
@@ -179,7 +188,7 @@ std::optional<PhaseEnd> PhaseTimes::ring_in_step(const Phase& phase) const {
 }
 
 std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
-  if (!is_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
+  if (!is_even_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
   const std::uint64_t ep = costs_.endpoint_ns(phase);
   const Exchange exchange(at(phase, 0), ep, costs_.parity);
   PhaseEnd end{ep, 0};
@@ -198,7 +207,7 @@ std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
 
 std::optional<PhaseEnd> PhaseTimes::direct_in_step(const Phase& phase) const {
   const std::uint32_t n = phase.members.size;
-  if (!is_line(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
+  if (!is_circle(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
   const std::vector<std::uint64_t> begins(n, 0);
   std::vector<PhaseEnd> ends(n);
   if (phase.kind == PhaseKind::all_reduce) {

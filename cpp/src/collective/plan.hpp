@@ -9,6 +9,7 @@
 #include "chakra_core/node_type.hpp"
 #include "chakra_core/system_config.hpp"
 #include "collective/phase.hpp"
+#include "network/sub_grid.hpp"
 
 namespace chakra {
 
@@ -21,8 +22,9 @@ struct CollectiveRequest {
   std::string_view involved_dims = {};  ///< '0' and '1' a dimension; dimensions beyond it are not involved
   bool all_dims = true;                 ///< every dimension is involved, whatever `involved_dims` says
   bool subgroup = false;
-  Members members = {};        ///< of a sub-group
-  std::uint32_t position = 0;  ///< of the rank in a sub-group
+  const SubGrid* grid = nullptr;  ///< that the sub-group is; else it is one line, wherever its members are
+  Members members = {};           ///< of a sub-group
+  std::uint32_t position = 0;     ///< of the rank in a sub-group
   std::uint32_t root_position = 0;
 };
 
@@ -45,7 +47,10 @@ class Planner {
   static std::size_t list_index(CollectiveType type);
 
  private:
+  bool is_flat(const CollectiveRequest& request) const;
   Phase phase(const CollectiveRequest& request, PhaseKind kind, std::size_t dimension) const;
+  Phase flat_phase(const CollectiveRequest& request, PhaseKind kind) const;
+  void place_in_line(Phase& phase, const CollectiveRequest& request) const;
   std::vector<std::size_t> active_dimensions(const CollectiveRequest& request) const;
   void append(std::vector<Phase>& phases, Phase phase, std::uint64_t& bytes) const;
   void plan_ascending(const CollectiveRequest& request, PhaseKind kind, std::uint64_t bytes,

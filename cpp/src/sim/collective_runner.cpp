@@ -135,6 +135,7 @@ CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
   req.rank = node.rank;
   req.root = root;
   req.subgroup = !group.whole;
+  req.grid = group.grid ? &*group.grid : nullptr;
   req.members = group.members();
   req.position = *position;
   req.root_position = *root_position;
