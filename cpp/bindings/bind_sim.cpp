@@ -22,23 +22,50 @@ namespace {
 
 using NamedRanks = std::pair<std::string, std::vector<std::uint32_t>>;
 
+/// dimension, src, dst, factors on bandwidth and latency.
+using DamageTuple = std::tuple<std::optional<std::uint32_t>, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
+                               double, double>;
+/// src, dst, bandwidth, latency, one-way.
+using LinkTuple = std::tuple<std::uint32_t, std::uint32_t, double, double, bool>;
+
+std::vector<LinkDamage> make_damage(const std::vector<DamageTuple>& tuples) {
+  std::vector<LinkDamage> damage;
+  for (const auto& [dimension, src, dst, bandwidth, latency] : tuples) {
+    damage.push_back({dimension, src, dst, bandwidth, latency});
+  }
+  return damage;
+}
+
 Network make_network(const std::vector<std::string>& topology, const std::vector<std::uint32_t>& npus,
-                     const std::vector<double>& bandwidth, const std::vector<double>& latency) {
+                     const std::vector<double>& bandwidth, const std::vector<double>& latency,
+                     std::vector<double> oversubscription, const std::vector<DamageTuple>& damage) {
   const std::size_t size = topology.size();
-  if (npus.size() != size || bandwidth.size() != size || latency.size() != size) {
+  if (oversubscription.empty()) oversubscription.assign(size, 1);
+  if (npus.size() != size || bandwidth.size() != size || latency.size() != size || oversubscription.size() != size) {
     throw ConfigError("the network's lists have different lengths: topology " + std::to_string(size) + ", npus_count " +
                       std::to_string(npus.size()) + ", bandwidth " + std::to_string(bandwidth.size()) + ", latency " +
-                      std::to_string(latency.size()) + "; each needs one entry a dimension");
+                      std::to_string(latency.size()) + ", oversubscription " + std::to_string(oversubscription.size()) +
+                      "; each needs one entry a dimension");
   }
   std::vector<Dimension> dimensions;
   for (std::size_t d = 0; d < size; ++d) {
     const auto kind = parse_topology(topology[d]);
     if (!kind) {
-      throw ConfigError("unknown topology \"" + topology[d] + "\"; known are Ring, FullyConnected, Switch");
+      throw ConfigError("unknown topology \"" + topology[d] +
+                        "\"; known are Ring, FullyConnected, Switch, Mesh, Graph");
     }
-    dimensions.push_back({*kind, npus[d], bandwidth[d], latency[d]});
+    dimensions.push_back({*kind, npus[d], bandwidth[d], latency[d], oversubscription[d]});
   }
-  return Network(std::move(dimensions));
+  return Network(std::move(dimensions), make_damage(damage));
+}
+
+Network make_graph(std::uint32_t npus, std::uint32_t switches, const std::vector<LinkTuple>& links,
+                   const std::vector<DamageTuple>& damage) {
+  LinkGraph graph{npus, switches};
+  for (const auto& [src, dst, bandwidth, latency, one_way] : links) {
+    graph.links.push_back({src, dst, bandwidth, latency, one_way});
+  }
+  return Network::of_links(graph, make_damage(damage));
 }
 
 template <class Member>
@@ -61,8 +88,13 @@ std::uint64_t checked_delay(const Network& self, std::uint32_t src, std::uint32_
 
 void bind_network(py::module_& module) {
   py::class_<Network>(module, "Network", "Dimensions of a network; NPU ids count with dimension 0 fastest.")
-      .def(py::init(&make_network), "topology"_a, "npus"_a, "bandwidth"_a, "latency"_a,
-           "One entry a dimension: \"Ring\", \"FullyConnected\" or \"Switch\"; NPUs; GB/s of 2**30 bytes; ns.")
+      .def(
+          py::init(&make_network), "topology"_a, "npus"_a, "bandwidth"_a, "latency"_a,
+          "oversubscription"_a = std::vector<double>{}, "damage"_a = std::vector<DamageTuple>{},
+          "One entry a dimension: \"Ring\", \"FullyConnected\", \"Switch\" or \"Mesh\"; NPUs; GB/s of 2**30 bytes; ns; "
+          "ratio of a switch. Damage: dimension, src, dst (each may be None), factors on bandwidth and latency.")
+      .def_static("of_links", &make_graph, "npus"_a, "switches"_a, "links"_a, "damage"_a = std::vector<DamageTuple>{},
+                  "Links: src, dst, GB/s of 2**30 bytes, ns, one-way. Switches are numbered from npus on.")
       .def_property_readonly("topology",
                              [](const Network& self) {
                                std::vector<std::string> names;
@@ -72,6 +104,7 @@ void bind_network(py::module_& module) {
       .def_property_readonly("npus_count", network_column(&Dimension::npus), "NPUs of each dimension.")
       .def_property_readonly("bandwidth", network_column(&Dimension::bandwidth_gbps), "GB/s of 2**30 bytes.")
       .def_property_readonly("latency", network_column(&Dimension::latency_ns), "ns.")
+      .def_property_readonly("oversubscription", network_column(&Dimension::oversubscription))
       .def_property_readonly("npus", &Network::npus, "NPUs of the whole network.")
       .def_property_readonly("dimensions", [](const Network& self) { return self.dimensions().size(); })
       .def(

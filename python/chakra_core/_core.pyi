@@ -1094,15 +1094,51 @@ class Network:
     """
     Dimensions of a network; NPU ids count with dimension 0 fastest.
     """
+    @staticmethod
+    def of_links(
+        npus: typing.SupportsInt | typing.SupportsIndex,
+        switches: typing.SupportsInt | typing.SupportsIndex,
+        links: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                bool,
+            ]
+        ],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
+    ) -> Network:
+        """
+        Links: src, dst, GB/s of 2**30 bytes, ns, one-way. Switches are numbered from npus on.
+        """
     def __init__(
         self,
         topology: collections.abc.Sequence[str],
         npus: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         bandwidth: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         latency: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        oversubscription: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
     ) -> None:
         """
-        One entry a dimension: "Ring", "FullyConnected" or "Switch"; NPUs; GB/s of 2**30 bytes; ns.
+        One entry a dimension: "Ring", "FullyConnected", "Switch" or "Mesh"; NPUs; GB/s of 2**30 bytes; ns; ratio of a switch. Damage: dimension, src, dst (each may be None), factors on bandwidth and latency.
         """
     def coordinates(self, npu: typing.SupportsInt | typing.SupportsIndex) -> list[int]: ...
     def delay(
@@ -1137,6 +1173,8 @@ class Network:
         """
         NPUs of each dimension.
         """
+    @property
+    def oversubscription(self) -> list: ...
     @property
     def topology(self) -> list[str]: ...
 

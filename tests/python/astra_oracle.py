@@ -4,8 +4,9 @@
 Slow and simple on purpose. It knows nothing of the simulator in C++: it is written from the description of ASTRA-sim's
 behaviour alone, and the reference grid judges it as it judges the simulator.
 
-`Setup(default=True)` is what `docs/simulation.md` says of the mode without parity: messages over all dimensions, groups
-on grids of the network, and numbering by group. It takes sizes that divide evenly and nodes that last at least 1 ns.
+`Setup(default=True)` is what `docs/simulation.md` says of the mode without parity: messages over all dimensions, more
+building blocks, graphs, damage, groups on grids of the network, and numbering by group. It takes sizes that divide
+evenly and nodes that last at least 1 ns.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import itertools
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import networkx
 
 Then = Callable[[], None]
 Place = tuple[int | str, ...]
-"""A node of the network: the coordinates of an NPU, or "switch", its dimension and the other coordinates."""
+"""A node of the network: the number of an NPU, or what a switch is called."""
 
 WORLD_TAGS = 500_000_000
 CONTROL_BYTES = 8192
@@ -54,6 +57,9 @@ class Setup:
     injection_scale: float = 1.0
     congestion: bool = False
     default: bool = False
+    oversubscription: list[float] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+    damage: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Clock:
@@ -88,16 +94,30 @@ class Clock:
             then()
 
 
+@dataclass
+class Leg:
+    """A link that a message goes over."""
+
+    start: Place
+    end: Place
+    dimension: int
+    latency: float
+    per_ns: float
+    alone: float
+    """Bandwidth for a message that knows of no other."""
+
+
 class Wires:
     """Messages: their way, and who meets whom."""
 
     def __init__(self, setup: Setup, clock: Clock) -> None:
         self.setup = setup
         self.clock = clock
-        self.per_ns = [bandwidth * 2**30 / 1e9 for bandwidth in setup.bandwidth]
+        self.per_ns = [bandwidth * 2**30 / 1e9 for bandwidth in setup.bandwidth or [0]]
         self._landed: dict[tuple[int, ...], int] = defaultdict(int)
         self._posted: dict[tuple[int, ...], deque[Then]] = defaultdict(deque)
         self._links: dict[tuple[Place, Place], deque[Then]] = {}
+        self._legs: dict[tuple[int, int], list[Leg]] = {}
 
     def coordinates(self, npu: int) -> list[int]:
         place = []
@@ -107,18 +127,12 @@ class Wires:
         return place
 
     def delay(self, src: int, dst: int, size: int) -> int:
-        """Of a message alone: ASTRA-sim looks at the first dimension in which the two differ only."""
-        latency, speeds = 0.0, []
-        for d, (a, b) in enumerate(zip(self.coordinates(src), self.coordinates(dst), strict=True)):
-            if a == b or (speeds and not self.setup.default):
-                continue
-            n = self.setup.npus[d]
-            around = (b - a) % n
-            hops = {"Ring": min(around, n - around), "FullyConnected": 1, "Switch": 2}[self.setup.topology[d]]
-            latency += hops * self.setup.latency[d]
-            speeds.append(self.per_ns[d])
-        assert speeds, "a message to oneself"
-        return int(latency + size / min(speeds))
+        """Of a message alone."""
+        legs = self.legs(src, dst)
+        assert legs, "a message to oneself"
+        if not self.setup.default:  # ASTRA-sim looks at the first dimension in which the two differ only
+            legs = [leg for leg in legs if leg.dimension == legs[0].dimension]
+        return int(sum(leg.latency for leg in legs) + size / min(leg.alone for leg in legs))
 
     def send(self, src: int, dst: int, tag: int, size: int, sent: Then) -> None:
         if not self.setup.rendezvous:
@@ -144,7 +158,7 @@ class Wires:
                 self._landed[src, dst, tag, size] += 1
 
         if self.setup.congestion:
-            self._forward(self._route(src, dst), size, land)
+            self._forward(self.legs(src, dst), size, land)
         else:
             self.clock.event(self.delay(src, dst, size), land)
 
@@ -156,35 +170,76 @@ class Wires:
         else:
             self._posted[key].append(received)
 
-    def _route(self, src: int, dst: int) -> list[tuple[Place, int]]:
-        """Places on the way, each with the dimension of the link that leads to it; dimension after dimension."""
+    def legs(self, src: int, dst: int) -> list[Leg]:
+        """The way of a message: dimension after dimension, or the shortest one of a graph."""
+        if (src, dst) not in self._legs:
+            legs = self._graph_legs(src, dst) if self.setup.links else self._grid_legs(src, dst)
+            self._legs[src, dst] = [self._damaged(leg) for leg in legs]
+        return self._legs[src, dst]
+
+    def _grid_legs(self, src: int, dst: int) -> list[Leg]:
         here, there = self.coordinates(src), self.coordinates(dst)
-        route: list[tuple[Place, int]] = [(tuple(here), 0)]
+        legs: list[Leg] = []
+        place: Place = (src,)
         for d, n in enumerate(self.setup.npus):
             if here[d] == there[d]:
                 continue
-            if self.setup.topology[d] == "Switch":
-                route.append((("switch", d, *here[:d], *here[d + 1 :]), d))
+            kind, latency, per_ns = self.setup.topology[d], self.setup.latency[d], self.per_ns[d]
+            if kind == "Switch":
+                ratio = self.setup.oversubscription[d] if self.setup.oversubscription else 1
+                switch = ("switch", d, *here[:d], *here[d + 1 :])
+                legs.append(Leg(place, switch, d, latency, per_ns, per_ns))
+                if ratio > 1:
+                    legs.append(Leg(switch, (*switch, "out"), d, 0, n * per_ns / ratio, per_ns / ratio))
+                place = legs[-1].end
             around = (there[d] - here[d]) % n
             step = around
-            if self.setup.topology[d] == "Ring":
+            if kind == "Ring":
                 step = 1 if around <= n - around else -1
+            elif kind == "Mesh":
+                step = 1 if there[d] > here[d] else -1
             while here[d] != there[d]:
                 here[d] = (here[d] + step) % n
-                route.append((tuple(here), d))
-        return route
+                npu = sum(c * math.prod(self.setup.npus[:e]) for e, c in enumerate(here))
+                legs.append(Leg(place, (npu,), d, latency, per_ns, per_ns))
+                place = (npu,)
+        return legs
 
-    def _forward(self, route: list[tuple[Place, int]], size: int, land: Then) -> None:
-        if len(route) == 1:
+    def _graph_legs(self, src: int, dst: int) -> list[Leg]:
+        """Of the ways of least latency those of fewest links; of these the smallest nodes, switches behind NPUs."""
+        graph = networkx.DiGraph()
+        for link in self.setup.links:
+            ends = [(link["src"],), (link["dst"],)]
+            for a, b in [ends] if link.get("one_way") else [ends, ends[::-1]]:
+                graph.add_edge(a, b, latency=link["latency"], per_ns=link["bandwidth"] * 2**30 / 1e9)
+        ways = networkx.all_shortest_paths(graph, (src,), (dst,), weight="latency")
+        way = min(ways, key=lambda way: (len(way), [(isinstance(node[0], str), node[0]) for node in way]))
+        return [
+            Leg(a, b, 0, graph[a][b]["latency"], graph[a][b]["per_ns"], graph[a][b]["per_ns"])
+            for a, b in itertools.pairwise(way)
+        ]
+
+    def _damaged(self, leg: Leg) -> Leg:
+        for damage in self.setup.damage:
+            fits = damage.get("dimension") in (None, leg.dimension)
+            for key, place in {"src": leg.start, "dst": leg.end}.items():
+                fits = fits and (damage.get(key) is None or place == (damage[key],))
+            if fits:
+                factor = damage.get("bandwidth", 1)
+                latency = leg.latency * damage.get("latency", 1)
+                leg = replace(leg, latency=latency, per_ns=leg.per_ns * factor, alone=leg.alone * factor)
+        return leg
+
+    def _forward(self, legs: list[Leg], size: int, land: Then) -> None:
+        if not legs:
             land()
             return
-        link = (route[0][0], route[1][0])
-        dimension = route[1][1]
+        leg = legs[0]
+        link = (leg.start, leg.end)
 
         def go() -> None:
-            transfer = size / self.per_ns[dimension]
-            arrival = int(self.setup.latency[dimension] + transfer)
-            self.clock.event(arrival, lambda: self._forward(route[1:], size, land))
+            transfer = size / leg.per_ns
+            self.clock.event(int(leg.latency + transfer), lambda: self._forward(legs[1:], size, land))
             self.clock.event(int(transfer), free)
 
         def free() -> None:

@@ -41,6 +41,26 @@ class Run:
     groups: dict[str, list[int]]
     nodes: list[list[Node]]
     options: dict[str, Any]
+    oversubscription: list[float] = field(default_factory=list)
+    switches: list[str] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+    damage: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def network(self) -> cc.Network:
+        """The network, damaged or not."""
+        if self.links:
+            return cc.Network(
+                topology=self.topology, npus=self.npus, switches=self.switches, links=self.links, damage=self.damage
+            )
+        return cc.Network(
+            topology=self.topology,
+            npus=self.npus,
+            bandwidth=self.bandwidth,
+            latency=self.latency,
+            oversubscription=self.oversubscription,
+            damage=self.damage,
+        )
 
     @property
     def ranks(self) -> int:
@@ -51,7 +71,7 @@ class Run:
         """Run the simulator on it."""
         return cc.simulate(
             [build(nodes) for nodes in self.nodes],
-            network=cc.Network(topology=self.topology, npus=self.npus, bandwidth=self.bandwidth, latency=self.latency),
+            network=self.network,
             system=self.system,
             comm_groups=self.groups,
             **{**self.options, **options},
@@ -107,8 +127,10 @@ def random_run(choose: Choose[Any], *, parity: bool, alike: bool = False, plain:
     splits = system["preferred-dataset-splits"]
     unit = splits * ranks * math.lcm(1, *(len(members) for members in groups.values()))
     what = _What(parity=parity, alike=alike, plain=plain, sizes=(unit, 3 * unit, 64 * unit) if plain else SIZES)
-    return Run(
-        topology=[choose(["Ring", "FullyConnected", "Switch"]) for _ in npus],
+    blocks = ["Ring", "FullyConnected", "Switch"] + ([] if parity else ["Mesh", "Switch"])
+    topology = [choose(blocks) for _ in npus]
+    run = Run(
+        topology=topology,
         npus=npus,
         bandwidth=[choose([50, 25, 1, 400]) for _ in npus],
         latency=[choose([500, 0, 1, 1000]) for _ in npus],
@@ -122,6 +144,41 @@ def random_run(choose: Choose[Any], *, parity: bool, alike: bool = False, plain:
             **({} if parity else {"resources": "astra" if plain else choose(["lanes", "astra"])}),
         },
     )
+    if not parity:
+        _rebuild(choose, run)
+    return run
+
+
+def _rebuild(choose: Choose[Any], run: Run) -> None:
+    """What ASTRA-sim's networks do not have."""
+    if choose([False, True]):
+        run.oversubscription = [choose([1, 2, 4.0]) if kind == "Switch" else 1 for kind in run.topology]
+    if len(run.npus) == 1 and choose([False, False, True]):
+        _link(choose, run)
+    for _ in range(choose([0, 0, 1, 3])):
+        damage: dict[str, Any] = {"bandwidth": choose([0.5, 1, 0.125, 2.0]), "latency": choose([1, 3, 0.5])}
+        where = choose(["dimension", "src", "dst", "everywhere"])
+        if where == "dimension":
+            damage["dimension"] = choose(range(len(run.npus)))
+        elif where != "everywhere":
+            damage[where] = choose(range(run.ranks))
+        run.damage.append(damage)
+
+
+def _link(choose: Choose[Any], run: Run) -> None:
+    """A graph: a tree of two-way links, and more of any kind."""
+    run.topology, run.bandwidth, run.latency, run.oversubscription = ["Graph"], [], [], []
+    run.switches = ["s", "t", "u"][: choose([0, 1, 3])]
+    nodes: list[int | str] = [*range(run.ranks), *run.switches]
+    linked: set[tuple[int | str, int | str]] = set()
+    wanted = [(nodes[i], choose(nodes[:i]), False) for i in range(1, len(nodes))]
+    wanted += [(choose(nodes), choose(nodes), choose([False, True])) for _ in range(choose([0, 3, 8]))]
+    for src, dst, one_way in wanted:
+        ways = {(src, dst)} if one_way else {(src, dst), (dst, src)}
+        if src != dst and not ways & linked:
+            linked |= ways
+            speed = {"bandwidth": choose([50, 25, 1, 400]), "latency": choose([500, 0, 1, 1000])}
+            run.links.append({"src": src, "dst": dst, "one_way": one_way, **speed})
 
 
 Division = dict[str, list[int]]

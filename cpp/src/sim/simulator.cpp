@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/simulator.hpp"
 
+#include <algorithm>
+
 #include "chakra_core/errors.hpp"
 #include "sim/engine.hpp"
 #include "sim/folding.hpp"
@@ -12,6 +14,17 @@ namespace chakra {
 namespace {
 
 constexpr std::uint32_t most_queues_per_dim = 1024;
+
+void check_parity(const Network& network) {
+  const auto is_known = [](const Dimension& dimension) {
+    const bool known = dimension.topology != Topology::mesh && dimension.topology != Topology::graph;
+    return known && dimension.oversubscription == 1;
+  };
+  const auto dimensions = network.dimensions();
+  if (network.is_damaged() || !std::all_of(dimensions.begin(), dimensions.end(), is_known)) {
+    throw ConfigError("ASTRA-sim has no Mesh, no Graph, no oversubscribed Switch and no damage; run without parity");
+  }
+}
 
 void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   const std::uint32_t npus = config.network.npus();
@@ -34,6 +47,7 @@ void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   if (!(config.injection_scale >= 0) || !(config.injection_scale <= 1e9)) {
     throw ConfigError("injection-scale is " + std::to_string(config.injection_scale) + "; it must be 0 to 1e9");
   }
+  if (config.parity) check_parity(config.network);
   if (config.parity && config.congestion && config.network.dimensions().size() > 1) {
     throw ConfigError("ASTRA-sim's congestion-aware network has one dimension, not " +
                       std::to_string(config.network.dimensions().size()) + "; run without parity");
@@ -89,7 +103,7 @@ class Run {
 
   bool may_fold() const {
     const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
-    return config_.fold && formulas && !config_.congestion && traces_.size() > 1 &&
+    return config_.fold && formulas && !config_.congestion && config_.network.is_regular() && traces_.size() > 1 &&
            sim::are_alike(traces_, config_, groups_, plans_);
   }
 

@@ -44,6 +44,9 @@ def oracle_of(run: Run) -> Oracle:
         rendezvous=run.options["rendezvous_protocol"],
         congestion=run.options.get("congestion", False),
         default=not run.options["parity"],
+        oversubscription=run.oversubscription,
+        links=run.links,
+        damage=run.damage,
     )
     nodes = [
         [
