@@ -120,6 +120,8 @@ void bind_network(py::module_& module) {
            "ns from sending to arrival when nobody else sends.");
 }
 
+using Traces = std::vector<std::shared_ptr<Trace>>;
+
 std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names) {
   std::vector<Algorithm> list;
   for (const std::string& name : names) list.push_back(parse_algorithm(name));
@@ -136,7 +138,8 @@ SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t act
                          const std::vector<std::string>& all_reduce, const std::vector<std::string>& all_gather,
                          const std::vector<std::string>& reduce_scatter, const std::vector<std::string>& all_to_all,
                          const std::string& optimization, double local_mem_bw, double peak_perf, bool roofline_enabled,
-                         bool replay_only) {
+                         bool replay_only, const Traces& all_reduce_custom, const Traces& all_gather_custom,
+                         const Traces& reduce_scatter_custom, const Traces& all_to_all_custom) {
   SystemConfig system;
   system.endpoint_delay_ns = endpoint_delay;
   system.active_chunks_per_dimension = active_chunks;
@@ -150,6 +153,10 @@ SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t act
   system.peak_perf = peak_perf;
   system.roofline_enabled = roofline_enabled;
   system.replay_only = replay_only;
+  system.all_reduce_custom.assign(all_reduce_custom.begin(), all_reduce_custom.end());
+  system.all_gather_custom.assign(all_gather_custom.begin(), all_gather_custom.end());
+  system.reduce_scatter_custom.assign(reduce_scatter_custom.begin(), reduce_scatter_custom.end());
+  system.all_to_all_custom.assign(all_to_all_custom.begin(), all_to_all_custom.end());
   system.validate();
   return system;
 }
@@ -161,7 +168,8 @@ void bind_system(py::module_& module) {
            "preferred_dataset_splits"_a = 1, "all_reduce_implementation"_a = ring, "all_gather_implementation"_a = ring,
            "reduce_scatter_implementation"_a = ring, "all_to_all_implementation"_a = ring,
            "collective_optimization"_a = "baseline", "local_mem_bw"_a = 0.0, "peak_perf"_a = 0.0,
-           "roofline_enabled"_a = false, "replay_only"_a = false)
+           "roofline_enabled"_a = false, "replay_only"_a = false, "all_reduce_custom"_a = Traces{},
+           "all_gather_custom"_a = Traces{}, "reduce_scatter_custom"_a = Traces{}, "all_to_all_custom"_a = Traces{})
       .def_readonly("endpoint_delay", &SystemConfig::endpoint_delay_ns)
       .def_readonly("active_chunks_per_dimension", &SystemConfig::active_chunks_per_dimension)
       .def_readonly("preferred_dataset_splits", &SystemConfig::preferred_dataset_splits)

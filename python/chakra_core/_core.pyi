@@ -1197,6 +1197,10 @@ class SystemConfig:
         peak_perf: typing.SupportsFloat | typing.SupportsIndex = 0.0,
         roofline_enabled: bool = False,
         replay_only: bool = False,
+        all_reduce_custom: collections.abc.Sequence[Trace] = [],
+        all_gather_custom: collections.abc.Sequence[Trace] = [],
+        reduce_scatter_custom: collections.abc.Sequence[Trace] = [],
+        all_to_all_custom: collections.abc.Sequence[Trace] = [],
     ) -> None: ...
     @property
     def active_chunks_per_dimension(self) -> int: ...

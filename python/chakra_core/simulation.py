@@ -207,10 +207,12 @@ def _native_memory(memory: Memory | None) -> _core.MemoryConfig:
 
 
 def _native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
-    algorithms = {}
+    algorithms: dict[str, Any] = {}
     for collective, name in _ALGORITHM_LISTS.items():
         given: tuple[str, ...] | None = getattr(system, name)
-        if given is None and system.is_from_file and _uses(traces, collective):
+        members = getattr(system, f"{name}_custom")
+        algorithms[name.replace("implementation", "custom")] = [] if members is None else _load_custom(name, members)
+        if given is None and members is None and system.is_from_file and _uses(traces, collective):
             raise ConfigError(
                 f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes"
             )
@@ -228,6 +230,15 @@ def _native_system(system: System, network: Network, traces: list[Trace], *, par
         roofline_enabled=system.roofline_enabled,
         replay_only=system.replay_only,
     )
+
+
+def _load_custom(name: str, members: tuple[Any, ...]) -> list[Trace]:
+    if isinstance(members[0], Trace):
+        return list(members)
+    try:
+        return load_ranks(members[0])
+    except (ConfigError, OSError) as error:
+        raise ConfigError(f"'{_key(name)}-custom': {error}") from None
 
 
 def _check_length(name: str, given: tuple[str, ...], system: System, network: Network, *, parity: bool) -> None:

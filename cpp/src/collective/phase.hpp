@@ -36,6 +36,8 @@ struct Members {
   }
 };
 
+class CustomCollective;
+
 /// Which of a dimension's queues a phase may choose from.
 enum class QueueHalf : std::uint8_t { all, first, second };
 
@@ -56,6 +58,7 @@ struct Phase {
   std::uint64_t bytes = 0;     ///< input of the phase on this rank
   std::uint64_t total = 0;     ///< bytes that are divided among the members; 0: each part is the parity size
   Members members = {};
+  const CustomCollective* custom = nullptr;  ///< what it is made of instead of the algorithm
 };
 
 /// Part `index` of `total` divided into `parts` that differ by one byte at most.

@@ -84,7 +84,7 @@ std::uint64_t EndpointCosts::reduction_ns(std::uint64_t bytes) const noexcept {
 }
 
 bool PhaseTimes::knows(const Phase& phase) const noexcept {
-  if (is_rooted(phase.kind) || phase.members.size < 2) return false;
+  if (is_rooted(phase.kind) || phase.custom != nullptr || phase.members.size < 2) return false;
   const std::uint32_t window = phase.algorithm.window;
   if (phase.algorithm.kind == AlgorithmKind::direct && window != 0 && window < phase.members.size - 1) return false;
   if (costs_.parity && costs_.rendezvous && largest_block(phase, true) > parity_largest_rendezvous) return false;

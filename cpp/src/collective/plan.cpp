@@ -63,6 +63,13 @@ Planner::Planner(const Network& network, const SystemConfig& system, bool parity
   check_list("all-gather-implementation", system.all_gather, dimensions, parity);
   check_list("reduce-scatter-implementation", system.reduce_scatter, dimensions, parity);
   check_list("all-to-all-implementation", system.all_to_all, dimensions, parity);
+  const std::array traces{&system.all_reduce_custom, &system.all_gather_custom, &system.reduce_scatter_custom,
+                          &system.all_to_all_custom};
+  const std::array names{"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
+  for (std::size_t list = 0; list < traces.size(); ++list) {
+    if (traces[list]->empty()) continue;
+    custom_[list].emplace(std::string(names[list]) + "-implementation-custom", *traces[list]);
+  }
 }
 
 const std::vector<Algorithm>& Planner::algorithms(CollectiveType type) const {
@@ -94,7 +101,23 @@ std::size_t Planner::list_index(CollectiveType type) {
   }
 }
 
+const CustomCollective* Planner::custom(CollectiveType type) const {
+  switch (type) {
+    case CollectiveType::all_reduce:
+    case CollectiveType::all_gather:
+    case CollectiveType::reduce_scatter:
+    case CollectiveType::reduce_scatter_block:
+    case CollectiveType::all_to_all: {
+      const auto& custom = custom_[list_index(type)];
+      return custom ? &*custom : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
 std::vector<std::uint64_t> Planner::chunk_sizes(const CollectiveRequest& request) const {
+  if (custom(request.type) != nullptr) return {request.size};
   const std::uint64_t splits = system_.preferred_dataset_splits;
   if (!parity_) {
     if (request.type == CollectiveType::barrier) return {1};
@@ -169,6 +192,22 @@ Phase Planner::flat_phase(const CollectiveRequest& request, PhaseKind kind) cons
   return phase;
 }
 
+/// All members at once, in the order of the group.
+Phase Planner::custom_phase(const CollectiveRequest& request, const CustomCollective& custom,
+                            std::uint64_t bytes) const {
+  Phase phase;
+  phase.members = request.subgroup ? request.members : Members{network_.npus(), 0, 1, nullptr};
+  phase.position = request.subgroup ? request.position : request.rank;
+  phase.subgroup = request.subgroup;
+  phase.bytes = bytes;
+  phase.custom = &custom;
+  if (custom.size() != phase.members.size) {
+    throw ConfigError(custom.name() + " is for " + std::to_string(custom.size()) + " members, but the group has " +
+                      std::to_string(phase.members.size));
+  }
+  return phase;
+}
+
 /// Those members that differ from the rank in the phase's dimension only.
 void Planner::place_in_line(Phase& phase, const CollectiveRequest& request) const {
   const std::size_t dimension = phase.dimension;
@@ -229,6 +268,10 @@ void Planner::append(std::vector<Phase>& phases, Phase phase, std::uint64_t& byt
 
 void Planner::plan(const CollectiveRequest& request, std::uint64_t bytes, std::vector<Phase>& phases) const {
   if (!parity_ && (request.subgroup ? request.members.size : network_.npus()) == 1) return;
+  if (const CustomCollective* given = custom(request.type)) {
+    phases.push_back(custom_phase(request, *given, bytes));
+    return;
+  }
   if (const auto kind = rooted_kind(request.type)) return plan_rooted(request, *kind, bytes, phases);
   switch (request.type) {
     case CollectiveType::all_reduce:

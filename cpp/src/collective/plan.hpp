@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "chakra_core/network.hpp"
 #include "chakra_core/node_type.hpp"
 #include "chakra_core/system_config.hpp"
+#include "collective/custom_collective.hpp"
 #include "collective/phase.hpp"
 #include "network/sub_grid.hpp"
 
@@ -31,8 +34,11 @@ struct CollectiveRequest {
 /// Splits collectives into chunks, and chunks into phases over the dimensions of the network.
 class Planner {
  public:
-  /// Throws ConfigError where an implementation list does not fit the network.
+  /// Throws ConfigError where an implementation list does not fit the network, and as CustomCollective does.
   Planner(const Network& network, const SystemConfig& system, bool parity);
+
+  /// The traces that collectives of this type run, if any.
+  const CustomCollective* custom(CollectiveType type) const;
 
   /// Sizes of the chunks, in order of creation. Parity: all full; otherwise they add up to `size`.
   std::vector<std::uint64_t> chunk_sizes(const CollectiveRequest& request) const;
@@ -47,6 +53,7 @@ class Planner {
   static std::size_t list_index(CollectiveType type);
 
  private:
+  Phase custom_phase(const CollectiveRequest& request, const CustomCollective& custom, std::uint64_t bytes) const;
   bool is_flat(const CollectiveRequest& request) const;
   Phase phase(const CollectiveRequest& request, PhaseKind kind, std::size_t dimension) const;
   Phase flat_phase(const CollectiveRequest& request, PhaseKind kind) const;
@@ -64,6 +71,7 @@ class Planner {
   const Network& network_;
   const SystemConfig& system_;
   bool parity_;
+  std::array<std::optional<CustomCollective>, 4> custom_;  ///< by list
 };
 
 }  // namespace chakra
