@@ -57,8 +57,9 @@ struct NodeArrays {
 void add_nodes(TraceBuilder& builder, const NodeArrays& nodes);
 
 /// The trace with other values of some attributes. A node for which all are absent keeps its record byte for byte;
-/// in the others a value takes the place of the first attribute of its name, or comes last. Those lose unknown fields.
-/// Throws ChakraError for lists that do not fit the trace, or values that do not fit their column.
+/// in the others a value takes the place of the first attribute of its name, in the same arm where that can carry it,
+/// or comes last. Those lose unknown fields. Throws ChakraError for lists that do not fit the trace, or values that do
+/// not fit their column.
 TracePtr with_attributes(const Trace& trace, std::span<const AttributeArray> attributes);
 
 }  // namespace chakra

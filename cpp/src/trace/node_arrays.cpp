@@ -2,6 +2,7 @@
 #include "chakra_core/node_arrays.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "chakra_core/errors.hpp"
 
@@ -154,6 +155,20 @@ class IoOfNode {
 /// Times have fields of their own, from which the builder makes these attributes where they are needed.
 bool is_time(const Attribute& attribute) { return attribute.name == "start_ns" || attribute.name == "duration_ns"; }
 
+/// The new value in the arm of the old one, if that can carry it.
+Attribute in_place_of(const Attribute& old, const Attribute& by) {
+  Attribute in_same_arm{old.name, old.kind, by.value, old.doc_string};
+  const auto* const number = std::get_if<std::int64_t>(&by.value);
+  const auto* const unsigned_number = std::get_if<std::uint64_t>(&by.value);
+  if (number != nullptr && *number >= 0 && std::holds_alternative<std::uint64_t>(old.value)) {
+    in_same_arm.value = static_cast<std::uint64_t>(*number);
+  } else if (unsigned_number != nullptr && std::in_range<std::int64_t>(*unsigned_number) &&
+             std::holds_alternative<std::int64_t>(old.value)) {
+    in_same_arm.value = static_cast<std::int64_t>(*unsigned_number);
+  }
+  return is_consistent(in_same_arm) ? in_same_arm : by;
+}
+
 std::vector<Attribute> replaced(std::vector<Attribute> attributes, std::span<const Attribute> by) {
   std::erase_if(attributes, is_time);
   for (const Attribute& attribute : by) {
@@ -162,7 +177,7 @@ std::vector<Attribute> replaced(std::vector<Attribute> attributes, std::span<con
     if (place == attributes.end()) {
       attributes.push_back(attribute);
     } else {
-      *place = attribute;
+      *place = in_place_of(*place, attribute);
     }
   }
   return attributes;

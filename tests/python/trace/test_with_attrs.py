@@ -71,6 +71,25 @@ def test_places_in_the_record() -> None:
     assert made.with_attrs({"involved_dim": lists}).at(1).attrs["involved_dim"] == [True, True]
 
 
+def test_a_value_keeps_its_arm_where_that_can_carry_it() -> None:
+    arms = ["int32", "uint32", "uint64", "sint64", "int64", "bool", ""]
+    builder = cc.TraceBuilder()
+    for node, arm in enumerate(arms):
+        value = None if not arm else arm == "bool" or 7
+        builder.add_node(id=node, attrs=[cc.Attribute("comm_size", value, f"{arm}_val" if arm else "", "why")])
+    trace = builder.build()
+
+    def kinds(value: int) -> list[str]:
+        made = trace.with_attrs({"comm_size": np.full(len(arms), value)})
+        assert made.attr("comm_size").tolist() == [value] * len(arms)
+        return [made.at(row).attributes[0].kind.removesuffix("_val") for row in range(len(arms))]
+
+    assert kinds(5)[:5] == ["int32", "uint32", "uint64", "sint64", "int64"]
+    assert kinds(1 << 40)[2:5] == ["uint64", "sint64", "int64"]
+    assert "int32" not in kinds(1 << 40)
+    assert "uint32" not in kinds(1 << 40)
+
+
 def test_arrays_that_do_not_fit() -> None:
     builder = cc.TraceBuilder()
     builder.add_node(id=1)
