@@ -52,7 +52,7 @@ def test_a_run_is_simulated_as_before(random: Random) -> None:
         before = run.simulate()
     except cc.SimulationError:
         reject()
-    network = cc.Network(topology=run.topology, npus=run.npus, bandwidth=run.bandwidth, latency=run.latency)
+    network = run.network
     made = cc.anonymise(before.traces, comm_groups=run.groups, networks={"own": network}, seed=2)
     after = cc.simulate(made.traces, network=network, system=run.system, comm_groups=made.comm_groups, **run.options)
     assert after.finish_ns.tolist() == before.finish_ns.tolist()
