@@ -15,6 +15,8 @@
 
 namespace chakra {
 
+struct ReplayReport;
+
 namespace pytorch {
 struct LinkedModel;
 }
@@ -62,7 +64,13 @@ class LinkedTrace {
  public:
   explicit LinkedTrace(std::shared_ptr<const pytorch::LinkedModel> model);
 
-  const LinkReport& report() const noexcept;
+  /// Made on first use, and kept.
+  const LinkReport& report() const;
+  /// How true a graph this gives: what convert() makes of it by default, played against the record. Made on first use,
+  /// and kept. Says nothing without a device trace, as there is no record then.
+  const ReplayReport& replay() const;
+  /// report() and replay() for people, several lines.
+  std::string text() const;
   std::optional<std::int64_t> rank() const noexcept;
   /// Length of the record, 0 without a device trace.
   std::uint64_t span_ns() const noexcept;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "chakra_core/errors.hpp"
@@ -76,7 +78,6 @@ LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace
   } else {
     model->groups = GroupTable(&*model->host, nullptr).groups();
   }
-  model->report = report_on(*model);
   return LinkedTrace(std::move(model));
 }
 
@@ -86,7 +87,25 @@ namespace chakra {
 
 LinkedTrace::LinkedTrace(std::shared_ptr<const pytorch::LinkedModel> model) : model_(std::move(model)) {}
 
-const LinkReport& LinkedTrace::report() const noexcept { return model_->report; }
+const LinkReport& LinkedTrace::report() const {
+  auto& findings = model_->findings;
+  std::call_once(findings.report_once, [&] { findings.report = pytorch::report_on(*model_); });
+  return findings.report;
+}
+
+const ReplayReport& LinkedTrace::replay() const {
+  auto& findings = model_->findings;
+  std::call_once(findings.replay_once, [&] { findings.replay = chakra::replay(*convert(*this)); });
+  return findings.replay;
+}
+
+std::string LinkedTrace::text() const {
+  if (device_event_count() == 0) return report().text();
+  std::string text = report().text() + "replay\n";
+  std::istringstream lines(replay().text());
+  for (std::string line; std::getline(lines, line);) text += "  " + line + '\n';
+  return text;
+}
 
 std::optional<std::int64_t> LinkedTrace::rank() const noexcept { return model_->rank; }
 

@@ -115,6 +115,22 @@ def test_exact_layout_of_a_small_pair(pair: tuple[Path, Path]) -> None:
     assert cc.validate(trace).ok
 
 
+def test_the_replay_is_part_of_the_report(pair: tuple[Path, Path]) -> None:
+    linked = cc.link(*pair)
+    found = linked.report.replay
+    assert found is not None
+    expected = cc.replay(cc.convert(linked))
+    assert found.text == expected.text
+    assert found.nodes == expected.nodes
+    text = linked.report.text
+    assert str(linked.report) == text
+    assert "replay\n  nodes: " in text
+    for line in expected.text.splitlines():
+        assert f"  {line}\n" in text
+    assert cc.link(pair[0], None).report.replay is None
+    assert "replay" not in cc.link(pair[0], None).report.text
+
+
 def test_ops_layout_of_a_small_pair(pair: tuple[Path, Path]) -> None:
     trace = _core.convert(link(*pair), layout="ops")
     assert names(trace) == [
