@@ -21,8 +21,9 @@ namespace {
 
 LinkedTrace link_paths(const std::optional<std::filesystem::path>& host,
                        const std::optional<std::filesystem::path>& device, std::optional<std::int64_t> rank,
-                       const std::string& on_error, Progress* progress) {
+                       const std::string& on_error, Progress* progress, unsigned threads) {
   LinkOptions options;
+  options.threads = threads;
   options.on_error = parse_on_error(on_error);
   options.rank = rank;
   options.progress = progress;
@@ -41,8 +42,9 @@ LinkedTrace load_linked_path(const std::filesystem::path& path, std::optional<st
 }
 
 std::shared_ptr<Trace> convert_linked(const LinkedTrace& linked, const std::string& layout, std::int64_t lag_min_ns,
-                                      bool memory_nodes) {
+                                      bool memory_nodes, unsigned threads) {
   ConvertOptions options;
+  options.threads = threads;
   options.lag_min_ns = lag_min_ns;
   options.memory_nodes = memory_nodes;
   if (layout == "ops") {
@@ -147,12 +149,13 @@ void bind_pytorch(py::module_& module) {
   bind_link_report(module);
   bind_linked_trace(module);
   module.def("link", &link_paths, "host"_a, "device"_a, "rank"_a = py::none(), "on_error"_a = "strict",
-             "progress"_a = nullptr,
+             "progress"_a = nullptr, "threads"_a = 0,
              "Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.");
   module.def("load_linked", &load_linked_path, "path"_a, "rank"_a = py::none(), "on_error"_a = "strict",
              "progress"_a = nullptr,
              "Reads what LinkedTrace.save wrote, or the linked JSON of older linkers. Raises LinkError, FormatError.");
   module.def("convert", &convert_linked, "linked"_a, "layout"_a = "exact", "lag_min_ns"_a = 0, "memory_nodes"_a = false,
+             "threads"_a = 0,
              "Makes an execution trace of a linked trace; layout \"exact\" or \"ops\". Raises ConfigError.");
   module.def("replay", &replay_trace, "trace"_a, "deps"_a = "data",
              "Plays a trace against its record; deps \"data\" or \"both\". Raises DependencyError for a cycle.");

@@ -1303,6 +1303,7 @@ def convert(
     layout: str = "exact",
     lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     memory_nodes: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
@@ -1320,6 +1321,7 @@ def link(
     rank: typing.SupportsInt | typing.SupportsIndex | None = None,
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> LinkedTrace:
     """
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.

@@ -149,6 +149,33 @@ def test_ops_layout_of_a_small_pair(pair: tuple[Path, Path]) -> None:
     assert trace.node(6).duration_ns == 60_000 - 35_000, "item waits from 185 to 220"
 
 
+@pytest.mark.parametrize("layout", ["exact", "ops"])
+def test_the_result_does_not_depend_on_the_number_of_threads(layout: Any, tmp_path: Path) -> None:
+    number = 10_000  # several threads' shares
+    tensors = {"values": [1], "shapes": [[2]], "types": ["Int"]}
+    nodes = [
+        {"id": i + 2, "name": f"aten::op{i % 37}", "ctrl_deps": 1, "inputs": tensors, "outputs": tensors,
+         "attrs": [{"name": "rf_id", "type": "uint64", "value": i + 1}, {"name": "tid", "type": "uint64", "value": 1}]}
+        for i in range(number)
+    ]  # fmt: skip
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": f"aten::op{i % 37}", "pid": 1, "tid": 1, "ts": 10 * i, "dur": 5.5,
+         "args": {"External id": i + 1, "Record function id": i + 1}}
+        for i in range(number)
+    ]  # fmt: skip
+    host, device = tmp_path / "host.json", tmp_path / "device.json"
+    host.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "nodes": nodes, "finish_ts": 1}))
+    device.write_text(json.dumps({"traceEvents": events}))
+    written = []
+    for threads in (1, 2, 5):
+        trace = cc.convert(host=host, device=device, layout=layout, threads=threads)
+        assert len(trace) >= number
+        cc.save(trace, tmp_path / "trace.et")
+        written.append((tmp_path / "trace.et").read_bytes())
+        assert list(trace.names) == list(cc.load(tmp_path / "trace.et").names)
+    assert written[0] == written[1] == written[2]
+
+
 def test_save_and_load_keep_the_times(pair: tuple[Path, Path], tmp_path: Path) -> None:
     trace = _core.convert(link(*pair))
     cc.save(trace, tmp_path / "rank3.et")
