@@ -388,8 +388,8 @@ def test_what_if_the_device_were_faster_or_slower(name: str, faster: float, slow
     assert finish_percent(3) == pytest.approx(slower, abs=0.06)
 
 
-# How the layout "ops" differs from what today's converter makes, node by node: each difference is one of the faults that
-# shared/spec/pytorch_traces.md lists.
+# How the layout "ops" differs from what today's converter makes, node by node: each difference is one of the faults
+# that shared/spec/pytorch_traces.md lists.
 #   caller:   the host trace hangs ops under a gloo annotation that was still open, or side by side though their times
 #             nest; the nesting in time wins
 #   lost:     the rule of 1000 us between threads, and gloo nodes as members of the thread's chain
@@ -403,7 +403,15 @@ def test_what_if_the_device_were_faster_or_slower(name: str, faster: float, slow
 UPSTREAM_DIFFERENCES: dict[str, dict[str, int]] = {
     "derived_alexnet": {"ops": 367, "duration": 20, "memset": 3, "work": 95, "owner": 16},
     "derived_ns_resolution": {"ops": 23980, "caller": 44, "lost": 22058, "duration": 786, "memset": 145, "work": 5950},
-    "resnet_1gpu_1.0.3": {"ops": 14388, "lost": 12472, "duration": 9, "group": 21, "memset": 114, "work": 3660, "owner": 21},
+    "resnet_1gpu_1.0.3": {
+        "ops": 14388,
+        "lost": 12472,
+        "duration": 9,
+        "group": 21,
+        "memset": 114,
+        "work": 3660,
+        "owner": 21,
+    },
     "resnet_1gpu_1.1.1": {"ops": 14388, "lost": 12472, "duration": 9, "memset": 114, "work": 3660, "owner": 21},
     "torch213_ddp2_rank0": {"ops": 851, "caller": 28, "lost": 619, "duration": 13, "backend": 12},
     "torch213_ddp2_rank1": {"ops": 851, "caller": 73, "lost": 629, "duration": 6, "backend": 12},
