@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wire/append_attribute.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include <protozero/varint.hpp>
 
@@ -29,8 +29,7 @@ class Pen {
   void text(std::uint32_t field, std::string_view bytes) noexcept {
     key(field, schema::length_type);
     number(bytes.size());
-    std::memcpy(at_, bytes.data(), bytes.size());
-    at_ += bytes.size();
+    at_ = std::copy(bytes.begin(), bytes.end(), at_);  // bytes may be none, at no address
   }
 
  private:

@@ -44,6 +44,9 @@ TEST(AppendAttribute, StringsAreEncodedAsEverywhere) {
     append_string_attribute(message, "pg_name", text);
     EXPECT_EQ(message, encoded(make_string("pg_name", text)));
   }
+  std::string nothing = "before";
+  append_string_attribute(nothing, "op_schema", {});
+  EXPECT_EQ(nothing, encoded(make_string("op_schema", "")));
 }
 
 TEST(AppendAttribute, InputsAndOutputsAreEncodedAsEverywhere) {
