@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -174,6 +176,90 @@ auto result_column(std::vector<Value> SimulationResult::*column) {
   };
 }
 
+using Table = py::typing::Dict<py::str, py::array>;
+
+/// A table of columns, views of the result.
+template <class... Columns>
+Table table(const py::object& owner, std::pair<const char*, const Columns*>... columns) {
+  Table result;
+  const auto add = [&](const char* name, const auto& column) {
+    using Value = typename std::decay_t<decltype(column)>::value_type;
+    if constexpr (std::is_enum_v<Value>) {
+      using Number = std::underlying_type_t<Value>;
+      const auto* numbers = reinterpret_cast<const Number*>(column.data());
+      result[name] = view(std::span<const Number>(numbers, column.size()), owner);
+    } else {
+      result[name] = view(std::span<const Value>(column), owner);
+    }
+  };
+  (add(columns.first, *columns.second), ...);
+  return result;
+}
+
+template <class Column>
+std::pair<const char*, const Column*> named(const char* name, const Column& column) {
+  return {name, &column};
+}
+
+/// Sizes as NCCL-tests counts them, and its factor to bus bandwidth, of collectives of these groups and types.
+void add_bandwidth(Table& result, const SimulationResult& self, const std::vector<std::uint32_t>& group,
+                   const std::vector<CollectiveType>& type, const std::vector<std::uint64_t>* size) {
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint64_t> bytes;
+  std::vector<double> factors;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto members = static_cast<std::uint32_t>(self.groups[group[i]].ranks.size());
+    ranks.push_back(members);
+    factors.push_back(bus_factor(type[i], members));
+    if (size != nullptr) bytes.push_back(collective_bytes(type[i], (*size)[i], members));
+  }
+  result["ranks"] = take(std::move(ranks));
+  result["bus_factor"] = take(std::move(factors));
+  if (size != nullptr) result["bytes"] = take(std::move(bytes));
+}
+
+Table collective_table(const py::object& owner) {
+  const auto& self = owner.cast<const SimulationResult&>();
+  const CollectiveColumns& columns = self.collectives;
+  Table result = table(
+      owner, named("group", columns.group), named("number", columns.number), named("type", columns.type),
+      named("size", columns.size), named("first_rank", columns.first_rank), named("row", columns.row),
+      named("start_ns", columns.start_ns), named("joined_ns", columns.joined_ns), named("end_ns", columns.end_ns));
+  add_bandwidth(result, self, columns.group, columns.type, &columns.size);
+  return result;
+}
+
+Table activity_table(const py::object& owner) {
+  const ActivityColumns& columns = owner.cast<const SimulationResult&>().activity;
+  return table(owner, named("collective", columns.collective), named("dimension", columns.dimension),
+               named("start_ns", columns.start_ns), named("end_ns", columns.end_ns),
+               named("link_bytes", columns.link_bytes));
+}
+
+Table group_table(const py::object& owner) {
+  const auto& self = owner.cast<const SimulationResult&>();
+  const GroupColumns& columns = self.group_totals;
+  Table result = table(owner, named("group", columns.group), named("type", columns.type),
+                       named("collectives", columns.collectives), named("bytes", columns.bytes),
+                       named("duration_ns", columns.duration_ns));
+  add_bandwidth(result, self, columns.group, columns.type, nullptr);
+  return result;
+}
+
+Table dimension_table(const py::object& owner) {
+  const DimensionColumns& columns = owner.cast<const SimulationResult&>().dimensions;
+  return table(owner, named("links", columns.links), named("messages", columns.messages), named("bytes", columns.bytes),
+               named("link_bytes", columns.link_bytes), named("busy_ns", columns.busy_ns),
+               named("utilisation", columns.utilisation));
+}
+
+Table link_table(const py::object& owner) {
+  const LinkColumns& columns = owner.cast<const SimulationResult&>().links;
+  return table(owner, named("dimension", columns.dimension), named("source", columns.source),
+               named("destination", columns.destination), named("messages", columns.messages),
+               named("bytes", columns.bytes), named("busy_ns", columns.busy_ns));
+}
+
 py::array_t<std::uint8_t> resource_column(const py::object& self) {
   const auto& resources = self.cast<const SimulationResult&>().node_resource;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(resources.data());
@@ -192,11 +278,25 @@ void bind_result(py::module_& module) {
       .def_property_readonly("finish_minus_compute_ns", result_column(&SimulationResult::finish_minus_compute_ns))
       .def_property_readonly("node_rank", result_column(&SimulationResult::node_rank))
       .def_property_readonly("node_row", result_column(&SimulationResult::node_row))
+      .def_property_readonly("node_ready_ns", result_column(&SimulationResult::node_ready_ns))
       .def_property_readonly("node_start_ns", result_column(&SimulationResult::node_start_ns))
       .def_property_readonly("node_end_ns", result_column(&SimulationResult::node_end_ns))
       .def_property_readonly("node_resource", &resource_column, "Indices into RESOURCES (uint8).")
       .def_property_readonly("node_lane", result_column(&SimulationResult::node_lane), "Indices into lanes.")
       .def_readonly("lanes", &SimulationResult::lanes, "Names of what nodes ran on.")
+      .def_property_readonly(
+          "groups",
+          [](const SimulationResult& self) {
+            std::vector<NamedRanks> groups;
+            for (const ProcessGroup& group : self.groups) groups.emplace_back(group.name, group.ranks);
+            return groups;
+          },
+          "Name and ranks of each group; the first is all ranks.")
+      .def_property_readonly("collectives", &collective_table, "A row for each collective of a group.")
+      .def_property_readonly("activity", &activity_table, "A row for each collective in each dimension it used.")
+      .def_property_readonly("group_totals", &group_table, "A row for each group and type of collective.")
+      .def_property_readonly("dimensions", &dimension_table, "A row for each dimension of the network.")
+      .def_property_readonly("links", &link_table, "A row for each directed link that was used, with congestion.")
       .def_readonly("warnings", &SimulationResult::warnings)
       .def_readonly("messages", &SimulationResult::messages)
       .def_readonly("events", &SimulationResult::events)

@@ -1216,11 +1216,26 @@ class SimulationResult:
 
     RESOURCES: typing.ClassVar[tuple] = ("none", "cpu", "compute", "comm", "memory")
     @property
+    def activity(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective in each dimension it used.
+        """
+    @property
+    def collectives(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective of a group.
+        """
+    @property
     def comm_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def compute_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def cpu_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def dimensions(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each dimension of the network.
+        """
     @property
     def events(self) -> int: ...
     @property
@@ -1235,11 +1250,26 @@ class SimulationResult:
         Ranks that another one was simulated for.
         """
     @property
+    def group_totals(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each group and type of collective.
+        """
+    @property
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """
+        Name and ranks of each group; the first is all ranks.
+        """
+    @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def lanes(self) -> list[str]:
         """
         Names of what nodes ran on.
+        """
+    @property
+    def links(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each directed link that was used, with congestion.
         """
     @property
     def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
@@ -1254,6 +1284,8 @@ class SimulationResult:
         """
     @property
     def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+    @property
+    def node_ready_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def node_resource(self) -> numpy.typing.NDArray[numpy.uint8]:
         """

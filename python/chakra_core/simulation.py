@@ -134,7 +134,7 @@ def simulate(
         record_nodes=record_nodes,
         progress=progress,
     )
-    return Result(native, loaded, _untimed_compute(loaded, system))
+    return Result(native, loaded, network, _untimed_compute(loaded, system))
 
 
 def _check_resources(options: SimulationOptions) -> None:

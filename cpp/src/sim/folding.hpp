@@ -26,6 +26,7 @@ bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config,
                const LanePlans& plans);
 
 /// Turns the result of the first rank into one of all of them.
-void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const LanePlans& plans);
+void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const GroupTable& groups,
+                    const LanePlans& plans);
 
 }  // namespace chakra::sim

@@ -23,7 +23,8 @@ bool is_known_to_astra_sim(CollectiveType type) {
 
 NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
                        const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
-                       CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress)
+                       CollectiveRunner& collectives, TieWatch& ties, CommunicationLog& log, SimulationResult& result,
+                       Progress* progress)
     : traces_(traces),
       config_(config),
       groups_(groups),
@@ -31,6 +32,7 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
       transport_(transport),
       collectives_(collectives),
       ties_(ties),
+      log_(log),
       result_(result),
       progress_(progress),
       memory_(config.memory, config.network.npus()),
@@ -44,6 +46,7 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
   }
   if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
+  result.node_ready_ns.resize(nodes);
   result.node_start_ns.resize(nodes);
   result.node_end_ns.resize(nodes);
   result.node_resource.resize(nodes);
@@ -55,7 +58,11 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
 
 void NodeRunner::take_ready(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  while (rank.feeder.ready() > 0) make_ready(r, *rank.feeder.pop());
+  while (rank.feeder.ready() > 0) {
+    const NodeIndex row = *rank.feeder.pop();
+    if (config_.record_nodes) result_.node_ready_ns[rank.first_node + row] = kernel_.now();
+    make_ready(r, row);
+  }
 }
 
 void NodeRunner::make_ready(std::uint32_t r, NodeIndex row) {
@@ -260,6 +267,7 @@ void NodeRunner::issue_send(std::uint32_t r, NodeIndex row) {
   const MatchKey key = match_key(r, row, r, dst);
   begin(r, row);
   ties_.touch(r, TieWatch::messages(key.tag, dst));
+  log_.sent(r, dst, key.bytes);
   transport_.send(key, {Then::send_done, r, row});
 }
 
@@ -360,10 +368,12 @@ std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttrib
 // ---- results
 
 void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
+  if (config_.observer != nullptr) config_.observer->node_started(r, row, kernel_.now());
   if (config_.record_nodes) result_.node_start_ns[ranks_[r].first_node + row] = kernel_.now();
 }
 
 void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
+  if (config_.observer != nullptr) config_.observer->node_ended(r, row, kernel_.now());
   if (progress_ != nullptr) progress_->done.fetch_add(copies_, std::memory_order_relaxed);
   if (!config_.record_nodes) return;
   const std::size_t place = ranks_[r].first_node + row;
@@ -411,6 +421,7 @@ void NodeRunner::drop_incomplete() {
     if (result_.node_row[i] == ~NodeIndex{0}) continue;
     result_.node_rank[kept] = result_.node_rank[i];
     result_.node_row[kept] = result_.node_row[i];
+    result_.node_ready_ns[kept] = result_.node_ready_ns[i];
     result_.node_start_ns[kept] = result_.node_start_ns[i];
     result_.node_end_ns[kept] = result_.node_end_ns[i];
     result_.node_resource[kept] = result_.node_resource[i];
@@ -419,6 +430,7 @@ void NodeRunner::drop_incomplete() {
   }
   result_.node_rank.resize(kept);
   result_.node_row.resize(kept);
+  result_.node_ready_ns.resize(kept);
   result_.node_start_ns.resize(kept);
   result_.node_end_ns.resize(kept);
   result_.node_resource.resize(kept);

@@ -10,6 +10,7 @@
 #include "chakra_core/feeder.hpp"
 #include "chakra_core/simulator.hpp"
 #include "sim/collective_runner.hpp"
+#include "sim/communication_log.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
 #include "sim/lane_plan.hpp"
@@ -27,7 +28,8 @@ class NodeRunner final : public CollectiveListener {
  public:
   NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
              const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
-             CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress);
+             CollectiveRunner& collectives, TieWatch& ties, CommunicationLog& log, SimulationResult& result,
+             Progress* progress);
 
   /// Issues the nodes that are ready at the start, rank by rank.
   void start();
@@ -121,6 +123,7 @@ class NodeRunner final : public CollectiveListener {
   Transport& transport_;
   CollectiveRunner& collectives_;
   TieWatch& ties_;
+  CommunicationLog& log_;
   SimulationResult& result_;
   Progress* progress_;
   RemoteMemory memory_;

@@ -75,6 +75,7 @@ class Run {
     } catch (const sim::OrderMatters& doubt) {
       SimulationConfig by_message = config_;
       by_message.fidelity = Fidelity::message;
+      if (config_.observer != nullptr) config_.observer->restarted();
       SimulationResult result = run(traces_, by_message, 1);
       result.order_mattered = doubt.what();
       return result;
@@ -89,13 +90,13 @@ class Run {
 
   bool may_fold() const {
     const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
-    return config_.fold && formulas && !config_.congestion && traces_.size() > 1 &&
+    return config_.fold && formulas && config_.observer == nullptr && !config_.congestion && traces_.size() > 1 &&
            sim::are_alike(traces_, config_, groups_, plans_);
   }
 
   SimulationResult folded() {
     SimulationResult result = run(traces_.first(1), config_, static_cast<std::uint32_t>(traces_.size()));
-    sim::repeat_for_all(result, traces_, plans_);
+    sim::repeat_for_all(result, traces_, groups_, plans_);
     return result;
   }
 

@@ -70,6 +70,12 @@ def simulate(
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
     csv: Annotated[_File, typer.Option("--csv", help="Write start and end of every node.")] = None,
+    tables: Annotated[
+        _File,
+        typer.Option(
+            "--tables", help="Write every table as CSV into a folder: ranks, nodes, collectives, groups, network."
+        ),
+    ] = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "strict",
 ) -> None:
@@ -97,29 +103,31 @@ def simulate(
             communication=communication,
             fidelity=fidelity,
             fold=fold,
-            record_nodes=timeline is not None or csv is not None,
+            record_nodes=any((timeline, csv, tables)),
             progress=progress,
         ),
     )
-    _write_files(result, timeline, csv)
+    _write_files(result, timeline, csv, tables)
     if json:
         print_json(result.to_dict())
     else:
         _print(result)
 
 
-def _write_files(result: Result, timeline: Path | None, csv: Path | None) -> None:
+def _write_files(result: Result, timeline: _File, csv: _File, tables: _File) -> None:
     if timeline is not None:
         watch(f"writing {timeline.name}", lambda progress: result.to_perfetto(timeline, progress=progress))
     if csv is not None:
         watch(f"writing {csv.name}", lambda _: result.to_csv(csv))
+    if tables is not None:
+        watch(f"writing {tables.name}", lambda _: result.save_tables(tables))
 
 
 def _print(result: Result) -> None:
     columns = ["rank", *(name.removesuffix("_ns").replace("_", " ") for name in RANK_COLUMNS)]
     print_table("", columns, result.summary_rows(), numeric_from=0)
     typer.echo(f"{result.num_ranks} ranks finished at {format_time(result.total_ns)} ({result.total_ns} ns)")
-    for line in result.how_simulated():
+    for line in [*result.communication(), *result.how_simulated()]:
         typer.echo(line)
     for warning in result.warnings:
         typer.echo(f"warning: {warning}")

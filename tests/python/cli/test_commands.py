@@ -9,6 +9,7 @@ import pytest
 
 import chakra_core as cc
 from chakra_core.cli import main
+from chakra_core.result import TABLES
 from timeline_files import read_chrome_json, read_perfetto
 
 Capture = pytest.CaptureFixture[str]
@@ -84,13 +85,16 @@ def test_simulate_for_machines(folder: Path, capsys: Capture) -> None:
 
 
 def test_simulate_for_people_and_files(folder: Path, capsys: Capture) -> None:
-    status = main(["simulate", "run", "--network", "network.yml", "--timeline", "run.json", "--csv", "nodes.csv"])
-    assert status == 0
+    files = ["--timeline", "run.json", "--csv", "nodes.csv", "--tables", "tables"]
+    assert main(["simulate", "run", "--network", "network.yml", *files]) == 0
     out = capsys.readouterr().out
     assert "exposed comm" in out
     assert "4 ranks finished at " in out
     assert len(read_chrome_json(Path("run.json"))) == 12
+    assert "dimension 0, Ring of 4" in out
     assert len(Path("nodes.csv").read_text().splitlines()) == 13
+    assert {path.stem for path in Path("tables").iterdir()} == set(TABLES)
+    assert Path("tables/nodes.csv").read_text() == Path("nodes.csv").read_text()
 
 
 def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:

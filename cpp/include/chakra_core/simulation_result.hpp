@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chakra_core/node_type.hpp"
+
+namespace chakra {
+
+/// Ranks that a node's pg_name stands for.
+struct ProcessGroup {
+  std::string name;
+  std::vector<std::uint32_t> ranks;
+};
+
+/// Phases of chunks, counted on every member, by how they were carried out.
+struct PhaseCounts {
+  std::uint64_t closed = 0;
+  std::uint64_t phase = 0;
+  std::uint64_t message = 0;
+
+  bool operator==(const PhaseCounts&) const = default;
+};
+
+/// What a node occupied while it ran.
+enum class Resource : std::uint8_t { none, cpu, compute, comm, memory };
+
+/// A row for each collective that a group ran through the network, by (start, group, number).
+struct CollectiveColumns {
+  std::vector<std::uint32_t> group;   ///< index into SimulationResult::groups
+  std::vector<std::uint32_t> number;  ///< how many the group ran before, in the order in which a member issued them
+  std::vector<CollectiveType> type;
+  std::vector<std::uint64_t> size;        ///< comm_size
+  std::vector<std::uint32_t> first_rank;  ///< the group's smallest rank
+  std::vector<NodeIndex> row;             ///< its node on that rank
+  std::vector<std::uint64_t> start_ns;    ///< the first member begins
+  std::vector<std::uint64_t> joined_ns;   ///< the last member begins
+  std::vector<std::uint64_t> end_ns;      ///< the last member is through
+};
+
+/// What one collective did in one dimension, by (collective, dimension).
+struct ActivityColumns {
+  std::vector<std::uint32_t> collective;  ///< row of CollectiveColumns
+  std::vector<std::uint32_t> dimension;
+  std::vector<std::uint64_t> start_ns;    ///< the first phase there begins on some member
+  std::vector<std::uint64_t> end_ns;      ///< the last one ends
+  std::vector<std::uint64_t> link_bytes;  ///< bytes, counted on each link that they pass
+};
+
+/// Sums over all collectives of one type in one group, by (group, type).
+struct GroupColumns {
+  std::vector<std::uint32_t> group;
+  std::vector<CollectiveType> type;
+  std::vector<std::uint64_t> collectives;
+  std::vector<std::uint64_t> bytes;        ///< sum of collective_bytes()
+  std::vector<std::uint64_t> duration_ns;  ///< sum, from the first member's begin to the last one's end
+};
+
+/// A row for each dimension of the network.
+struct DimensionColumns {
+  std::vector<std::uint64_t> messages;    ///< that went some way in the dimension
+  std::vector<std::uint64_t> bytes;       ///< of these
+  std::vector<std::uint64_t> link_bytes;  ///< the same, counted on each link that they passed
+  std::vector<std::uint64_t> links;       ///< directed links that messages can use
+  std::vector<double> busy_ns;            ///< what all links together needed for link_bytes
+  std::vector<double> utilisation;        ///< busy_ns / (links x time of the last finish)
+};
+
+/// A row for each directed link that carried something; only with congestion, where links are simulated.
+struct LinkColumns {
+  std::vector<std::uint32_t> dimension;
+  std::vector<std::uint32_t> source;       ///< NPU, or a switch numbered from the number of NPUs on
+  std::vector<std::uint32_t> destination;  ///< the same
+  std::vector<std::uint64_t> messages;
+  std::vector<std::uint64_t> bytes;
+  std::vector<std::uint64_t> busy_ns;  ///< held by messages
+};
+
+/// NCCL-tests' size of a collective in bytes, from what one rank contributes: of what is gathered the whole.
+std::uint64_t collective_bytes(CollectiveType type, std::uint64_t size, std::uint32_t members) noexcept;
+/// NCCL-tests' factor from algorithmic bandwidth (collective_bytes / duration) to bus bandwidth: 2(n-1)/n for an
+/// all-reduce; (n-1)/n for all-gather, reduce-scatter, all-to-all, gather, scatter; 1 for broadcast and reduce; 0 for a
+/// barrier.
+double bus_factor(CollectiveType type, std::uint32_t members) noexcept;
+
+/// Per-rank columns have one entry a rank; node columns one a completed node, by (rank, row).
+struct SimulationResult {
+  std::vector<std::uint64_t> finish_ns;
+  std::vector<std::uint64_t> compute_ns;  ///< some device computation ran
+  std::vector<std::uint64_t> comm_ns;     ///< some communication was in flight
+  /// Communication was in flight and no device computation ran; in parity mode finish_minus_compute_ns.
+  std::vector<std::uint64_t> exposed_comm_ns;
+  std::vector<std::uint64_t> idle_ns;    ///< nothing ran, before the rank finished
+  std::vector<std::uint64_t> cpu_ns;     ///< some host computation ran
+  std::vector<std::uint64_t> memory_ns;  ///< some remote-memory access ran
+  /// ASTRA-sim's "exposed communication": finish minus all device durations, modulo 2^64.
+  std::vector<std::uint64_t> finish_minus_compute_ns;
+
+  std::vector<std::uint32_t> node_rank;
+  std::vector<NodeIndex> node_row;
+  std::vector<std::uint64_t> node_ready_ns;  ///< its parents were complete
+  std::vector<std::uint64_t> node_start_ns;
+  std::vector<std::uint64_t> node_end_ns;
+  std::vector<Resource> node_resource;
+  std::vector<std::uint32_t> node_lane;  ///< indices into `lanes`
+
+  std::vector<std::string> lanes;  ///< what nodes ran on: "thread 1", "stream 7", "comm", ...
+
+  std::vector<ProcessGroup> groups;  ///< the first is all ranks; members in ring order
+  CollectiveColumns collectives;     ///< empty without record_nodes
+  ActivityColumns activity;          ///< empty without record_nodes
+  GroupColumns group_totals;
+  DimensionColumns dimensions;
+  LinkColumns links;
+
+  std::vector<std::string> warnings;  ///< one line a kind, with its count
+  std::uint64_t messages = 0;         ///< messages that were simulated one by one
+  std::uint64_t events = 0;
+  PhaseCounts phases = {};
+  std::uint32_t folded_ranks = 0;  ///< that another rank was simulated for: all but one, or none
+  /// `automatic` began without messages and began again with all of them, because these came in one ns; else empty.
+  std::string order_mattered = {};
+};
+
+}  // namespace chakra
