@@ -47,6 +47,7 @@ __all__: list[str] = [
     "SimulationResult",
     "StreamStatistics",
     "SystemConfig",
+    "TimelineCounter",
     "TimelineProcess",
     "Trace",
     "TraceBuilder",
@@ -1324,6 +1325,20 @@ class TimelineProcess:
         end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
     ) -> None: ...
 
+class TimelineCounter:
+    """
+    A curve of values, each of which holds from its time on.
+    """
+    def __init__(
+        self,
+        process: str,
+        name: str,
+        unit: str,
+        *,
+        time_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+        value: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    ) -> None: ...
+
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
     linked: LinkedTrace,
@@ -1448,11 +1463,13 @@ def write_timeline(
     processes: collections.abc.Sequence[TimelineProcess],
     path: os.PathLike[str] | str | bytes,
     *,
+    flows: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    counters: collections.abc.Sequence[TimelineCounter] = [],
     format: str | None = None,
     progress: Progress | None = None,
 ) -> None:
     """
-    Writes a timeline file; gzip if the name ends in .gz. Progress counts slices.
+    Writes a timeline file; gzip if the name ends in .gz. `flows` has the shape (flows, 4): process and slice that an arrow leaves, process and slice that it reaches. Progress counts slices.
     """
 
 __version__: str

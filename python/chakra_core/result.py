@@ -16,6 +16,7 @@ from chakra_core._core import CollectiveType, NodeType, Progress, Trace
 from chakra_core.config import Network
 from chakra_core.frames import needed
 from chakra_core.output import complete_file
+from chakra_core.simulated_timeline import rank_bounds, write_simulated_timeline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,8 +263,11 @@ class Result:
     def to_perfetto(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> None:
         """Write a timeline that opens in Perfetto (ui.perfetto.dev): for each rank a track a lane.
 
-        A name that ends in `.json` or `.json.gz` gives Chrome JSON, any other Perfetto's protobuf, which is smaller;
-        `.gz` compresses. Nodes without a resource, such as metadata and recorded pauses, are left out.
+        Arrows lead from sends to their receives. A counter for each dimension of the network shows how much of its
+        links was in use, in %: what a collective put on the dimension, spread over the time in which it used it.
+        Without `congestion` it may exceed 100. Nodes without a resource, such as metadata and recorded pauses, are left
+        out. A name that ends in `.json` or `.json.gz` gives Chrome JSON, any other Perfetto's protobuf, which is
+        smaller; `.gz` and `.zst` compress.
 
         Args:
             path: the file to write.
@@ -272,23 +276,7 @@ class Result:
         Raises:
             OSError: the file cannot be written; nothing is left behind.
         """
-        native = self._native
-        processes = []
-        for rank, (low, high) in enumerate(self._rank_bounds()):
-            drawn = low + np.flatnonzero(native.node_resource[low:high] != native.RESOURCES.index("none"))
-            lanes, track = np.unique(native.node_lane[drawn], return_inverse=True)
-            processes.append(
-                _core.TimelineProcess(
-                    f"rank {rank}",
-                    [native.lanes[lane] for lane in lanes],
-                    self.traces[rank],
-                    rows=native.node_row[drawn],
-                    track=track,
-                    start_ns=native.node_start_ns[drawn],
-                    end_ns=native.node_end_ns[drawn],
-                )
-            )
-        _core.write_timeline(processes, path, progress=progress)
+        write_simulated_timeline(self._native, self.traces, self._network, path, progress)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the times of each rank, and the rows of `groups()` and `dimensions()`, as plain lists for JSON."""
@@ -366,9 +354,7 @@ class Result:
         return [[name, *(format_time(int(value)) for value in values)] for name, values in measures.items()]
 
     def _rank_bounds(self) -> list[tuple[int, int]]:
-        """Where each rank's nodes begin and end in the node columns, which are ordered by rank."""
-        edges = np.searchsorted(self._native.node_rank, np.arange(self.num_ranks + 1))
-        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        return rank_bounds(self._native, self.num_ranks)
 
     def _group_names(self, groups: npt.NDArray[np.uint32]) -> Texts:
         return np.array([name for name, _ in self._native.groups], dtype=object)[groups]

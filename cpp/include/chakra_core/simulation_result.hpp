@@ -40,12 +40,15 @@ struct CollectiveColumns {
   std::vector<std::uint64_t> end_ns;      ///< the last member is through
 };
 
-/// What one collective did in one dimension, by (collective, dimension).
+/// In place of a collective: a message of its own.
+inline constexpr std::uint32_t no_collective = ~std::uint32_t{0};
+
+/// What one collective, or one message of its own, did in one dimension, by (collective, dimension, start).
 struct ActivityColumns {
-  std::vector<std::uint32_t> collective;  ///< row of CollectiveColumns
+  std::vector<std::uint32_t> collective;  ///< row of CollectiveColumns, or no_collective
   std::vector<std::uint32_t> dimension;
-  std::vector<std::uint64_t> start_ns;    ///< the first phase there begins on some member
-  std::vector<std::uint64_t> end_ns;      ///< the last one ends
+  std::vector<std::uint64_t> start_ns;    ///< the first phase there begins on some member, or the message is sent
+  std::vector<std::uint64_t> end_ns;      ///< the last one ends, or the message is there
   std::vector<std::uint64_t> link_bytes;  ///< bytes, counted on each link that they pass
 };
 

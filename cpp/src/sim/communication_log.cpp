@@ -105,13 +105,8 @@ void CommunicationLog::close(const Collective& collective, std::uint64_t now) {
   }
   if (!config_.record_nodes) return;
   for (std::uint32_t d = 0; d < collective.activity.size(); ++d) {
-    const Activity& activity = collective.activity[d];
-    if (activity.link_bytes == 0) continue;
-    activity_.collective.push_back(static_cast<std::uint32_t>(columns_.group.size()));
-    activity_.dimension.push_back(d);
-    activity_.start_ns.push_back(activity.start);
-    activity_.end_ns.push_back(activity.end);
-    activity_.link_bytes.push_back(activity.link_bytes);
+    if (collective.activity[d].link_bytes == 0) continue;
+    add_activity(static_cast<std::uint32_t>(columns_.group.size()), d, collective.activity[d]);
   }
   columns_.group.push_back(collective.group);
   columns_.number.push_back(collective.number);
@@ -156,6 +151,23 @@ void CommunicationLog::change_activity(std::uint32_t index, const Phase& phase, 
   std::vector<Activity>& activity = open_[index].activity;
   if (phase.members.list == nullptr && !phase.algorithm.whole) return change(activity[phase.dimension]);
   std::for_each(activity.begin(), activity.end(), change);
+}
+
+void CommunicationLog::landed(std::uint32_t src, std::uint32_t dst, std::uint64_t bytes, std::uint64_t start,
+                              std::uint64_t now) {
+  message_.assign(totals_.size(), {});
+  loads_.add(src, dst, 1, bytes, message_);
+  for (std::uint32_t d = 0; d < message_.size(); ++d) {
+    if (message_[d].link_bytes > 0) add_activity(no_collective, d, {start, now, message_[d].link_bytes});
+  }
+}
+
+void CommunicationLog::add_activity(std::uint32_t collective, std::uint32_t dimension, const Activity& activity) {
+  activity_.collective.push_back(collective);
+  activity_.dimension.push_back(dimension);
+  activity_.start_ns.push_back(activity.start);
+  activity_.end_ns.push_back(activity.end);
+  activity_.link_bytes.push_back(activity.link_bytes);
 }
 
 // ---- results
@@ -214,11 +226,16 @@ void sort_communication(SimulationResult& result) {
   reorder(columns.end_ns, order);
 
   ActivityColumns& activity = result.activity;
-  for (std::uint32_t& collective : activity.collective) collective = place[collective];
+  for (std::uint32_t& collective : activity.collective) {
+    if (collective != no_collective) collective = place[collective];
+  }
   order = rows_of(activity.collective.size());
   std::sort(order.begin(), order.end(), [&activity](std::uint32_t a, std::uint32_t b) {
-    return std::pair(activity.collective[a], activity.dimension[a]) <
-           std::pair(activity.collective[b], activity.dimension[b]);
+    const auto key = [&activity](std::uint32_t row) {
+      return std::tuple(activity.collective[row], activity.dimension[row], activity.start_ns[row], activity.end_ns[row],
+                        activity.link_bytes[row]);
+    };
+    return key(a) < key(b);
   });
   reorder(activity.collective, order);
   reorder(activity.dimension, order);

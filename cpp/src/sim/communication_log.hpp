@@ -32,6 +32,9 @@ class CommunicationLog {
   /// A message outside of collectives.
   void sent(std::uint32_t src, std::uint32_t dst, std::uint64_t bytes) { loads_.add(src, dst, 1, bytes, totals_); }
 
+  /// The message, which was sent at `start`, is there.
+  void landed(std::uint32_t src, std::uint32_t dst, std::uint64_t bytes, std::uint64_t start, std::uint64_t now);
+
   /// Fills the columns of collectives, groups and dimensions.
   void collect(SimulationResult& result);
 
@@ -68,6 +71,7 @@ class CommunicationLog {
 
   template <class Change>
   void change_activity(std::uint32_t collective, const Phase& phase, const Change& change);
+  void add_activity(std::uint32_t collective, std::uint32_t dimension, const Activity& activity);
   std::uint32_t open(const CollectiveNode& node, std::uint32_t number, std::uint64_t now);
   void close(const Collective& collective, std::uint64_t now);
   void fill_dimensions(SimulationResult& result) const;
@@ -76,8 +80,9 @@ class CommunicationLog {
   const GroupTable& groups_;
   std::uint32_t copies_;
   PhaseLoads loads_;
-  std::vector<DimensionLoad> totals_;  ///< by dimension
-  std::vector<GroupState> states_;     ///< by group
+  std::vector<DimensionLoad> totals_;   ///< by dimension
+  std::vector<DimensionLoad> message_;  ///< of the one that landed last
+  std::vector<GroupState> states_;      ///< by group
   SlotPool<Collective> open_;
   std::map<std::pair<std::uint32_t, CollectiveType>, Totals> group_totals_;
   CollectiveColumns columns_;

@@ -153,6 +153,16 @@ void NodeRunner::complete(std::uint32_t r, NodeIndex row, TieWatch::Origin origi
   ties_.end(r);
 }
 
+void NodeRunner::message_ended(std::uint32_t r, NodeIndex row) {
+  const Trace& trace = *traces_[r];
+  if (config_.record_nodes && trace.types()[row] == NodeType::comm_send) {
+    const auto bytes = static_cast<std::uint64_t>(trace.column(IntegerAttribute::comm_size).get(row).value_or(0));
+    const std::uint64_t start = result_.node_start_ns[ranks_[r].first_node + row];
+    log_.landed(r, peer(r, row, IntegerAttribute::comm_dst), bytes, start, kernel_.now());
+  }
+  complete(r, row, TieWatch::Origin::message);
+}
+
 /// Done without taking time or a slot, and without another walk: in parity mode its children wait for the next one.
 void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
   if (config_.parity) ties_.touch(r, TieWatch::everything);

@@ -39,7 +39,7 @@ class NodeRunner final : public CollectiveListener {
     complete(rank, row, TieWatch::Origin::collective);
   }
   /// A send or a receive node is over.
-  void message_ended(std::uint32_t rank, NodeIndex row) { complete(rank, row, TieWatch::Origin::message); }
+  void message_ended(std::uint32_t rank, NodeIndex row);
 
   /// Every rank is through. Nodes on a cycle count as done in parity mode.
   bool finished() const;
