@@ -313,6 +313,36 @@ void bind_result(py::module_& module) {
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
 }
 
+Stragglers make_stragglers(std::vector<double> compute_speed, std::vector<std::uint64_t> start_delay_ns,
+                           const std::vector<std::tuple<std::uint32_t, NodeId, std::uint64_t>>& node_delays,
+                           double jitter, std::uint64_t seed) {
+  Stragglers stragglers{std::move(compute_speed), std::move(start_delay_ns), {}, jitter, seed};
+  for (const auto& [rank, node, delay] : node_delays) stragglers.node_delays.push_back({rank, node, delay});
+  return stragglers;
+}
+
+void bind_stragglers(py::module_& module) {
+  py::class_<Stragglers>(module, "Stragglers", "What makes ranks slower, or faster, than their traces say.")
+      .def(py::init(&make_stragglers), py::kw_only(), "compute_speed"_a = std::vector<double>{},
+           "start_delay_ns"_a = std::vector<std::uint64_t>{},
+           "node_delays"_a = std::vector<std::tuple<std::uint32_t, NodeId, std::uint64_t>>{}, "jitter"_a = 0.0,
+           "seed"_a = 0, "One entry a rank; `node_delays`: rank, node id, ns.")
+      .def("jitter_factor", &Stragglers::jitter_factor, "rank"_a, "node"_a, "The jitter's factor of a node.");
+}
+
+using ComputeTimes = py::array_t<std::uint64_t, py::array::c_style | py::array::forcecast>;
+
+/// Views of the arrays; None: the rank's nodes take the times that they take otherwise.
+std::vector<std::span<const std::uint64_t>> compute_times(const std::vector<std::optional<ComputeTimes>>& arrays) {
+  std::vector<std::span<const std::uint64_t>> spans;
+  for (const auto& array : arrays) {
+    if (array && array->ndim() != 1) throw py::value_error("compute times need one dimension");
+    spans.emplace_back();
+    if (array) spans.back() = {array->data(), static_cast<std::size_t>(array->size())};
+  }
+  return spans;
+}
+
 using CountTriple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
 std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>& traces, const Network& network,
@@ -321,7 +351,10 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
                                       std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
                                       double injection_scale, bool groups_as_listed,
                                       const std::optional<CountTriple>& slots, bool recorded_communication,
-                                      const std::string& fidelity, bool fold, bool record_nodes, Progress* progress) {
+                                      const std::string& fidelity, bool fold, const Stragglers& stragglers,
+                                      const std::vector<std::optional<ComputeTimes>>& times, bool record_nodes,
+                                      Progress* progress) {
+  auto compute_ns = compute_times(times);
   const py::gil_scoped_release release;
   SimulationConfig config{.network = network, .system = system, .memory = memory};
   for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
@@ -335,6 +368,8 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   if (recorded_communication) config.communication = CommunicationTimes::recorded;
   config.fidelity = parse_fidelity(fidelity);
   config.fold = fold;
+  config.stragglers = stragglers;
+  config.compute_ns = std::move(compute_ns);
   config.record_nodes = record_nodes;
   const std::vector<TracePtr> shared(traces.begin(), traces.end());
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
@@ -347,14 +382,17 @@ void bind_sim(py::module_& module) {
   bind_system(module);
   bind_memory(module);
   bind_result(module);
+  bind_stragglers(module);
   module.def(
       "simulate", &run, "traces"_a, "network"_a, "system"_a, py::kw_only(),
       py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"), "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false,
       "congestion"_a = false, "num_queues_per_dim"_a = 1, "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0,
       "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "fidelity"_a = "auto",
-      "fold"_a = true, "record_nodes"_a = true, "progress"_a = py::none(),
+      "fold"_a = true, py::arg_v("stragglers", Stragglers{}, "Stragglers()"),
+      "compute_ns"_a = std::vector<std::optional<ComputeTimes>>{}, "record_nodes"_a = true, "progress"_a = py::none(),
       "Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each "
-      "thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), "
+      "thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as "
+      "otherwise. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
 }
 

@@ -37,7 +37,8 @@ from chakra_core._core import (
 )
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
-from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.compute_times import ComputeNodes
+from chakra_core.config import CommGroups, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -59,6 +60,7 @@ __all__ = [
     "ChakraError",
     "CollectiveType",
     "CommGroups",
+    "ComputeNodes",
     "ConfigError",
     "DependencyError",
     "Diagnosis",
@@ -74,6 +76,7 @@ __all__ = [
     "Names",
     "Network",
     "Node",
+    "NodeDelay",
     "NodeTotals",
     "NodeType",
     "Problem",
@@ -83,6 +86,7 @@ __all__ = [
     "Report",
     "Result",
     "SimulationError",
+    "Stragglers",
     "StreamStatistics",
     "System",
     "Trace",

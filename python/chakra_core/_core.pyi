@@ -45,6 +45,7 @@ __all__: list[str] = [
     "Report",
     "SimulationError",
     "SimulationResult",
+    "Stragglers",
     "StreamStatistics",
     "SystemConfig",
     "TimelineCounter",
@@ -1309,6 +1310,35 @@ class SimulationResult:
     @property
     def warnings(self) -> list[str]: ...
 
+class Stragglers:
+    """
+    What makes ranks slower, or faster, than their traces say.
+    """
+    def __init__(
+        self,
+        *,
+        compute_speed: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        start_delay_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+        node_delays: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = [],
+        jitter: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        One entry a rank; `node_delays`: rank, node id, ns.
+        """
+    def jitter_factor(
+        self, rank: typing.SupportsInt | typing.SupportsIndex, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> float:
+        """
+        The jitter's factor of a node.
+        """
+
 class TimelineProcess:
     """
     One group of tracks, such as a rank, and the slices on them: nodes of a trace with a begin and an end. Columns have one entry a slice, in any order.
@@ -1452,11 +1482,13 @@ def simulate(
     recorded_communication: bool = False,
     fidelity: str = "auto",
     fold: bool = True,
+    stragglers: Stragglers = ...,
+    compute_ns: collections.abc.Sequence[typing.Annotated[numpy.typing.ArrayLike, numpy.uint64] | None] = [],
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """
-    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as otherwise. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
     """
 
 def write_timeline(

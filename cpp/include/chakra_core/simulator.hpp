@@ -12,6 +12,7 @@
 #include "chakra_core/progress.hpp"
 #include "chakra_core/simulation_observer.hpp"
 #include "chakra_core/simulation_result.hpp"
+#include "chakra_core/stragglers.hpp"
 #include "chakra_core/system_config.hpp"
 #include "chakra_core/trace.hpp"
 
@@ -44,6 +45,9 @@ enum class Fidelity : std::uint8_t {
 Fidelity parse_fidelity(std::string_view name);
 std::string_view to_string(Fidelity fidelity) noexcept;
 
+/// In SimulationConfig::compute_ns: the node takes the time that it takes otherwise.
+inline constexpr std::uint64_t given_elsewhere = ~std::uint64_t{0};
+
 struct SimulationConfig {
   Network network;
   SystemConfig system = {};
@@ -64,6 +68,10 @@ struct SimulationConfig {
   /// one for CPU, for compute, for memory, and for the communication of each process group; in parity mode
   /// one of each count, ASTRA-sim's model, and nothing else is accepted. docs/simulation.md has the rules.
   std::optional<SlotCounts> slots = {};
+  /// By rank, with an entry for each row of its trace: what COMP nodes take, in place of their duration or the
+  /// roofline; given_elsewhere: as otherwise. A rank's span may be empty, and so may be all. They must outlive the run.
+  std::vector<std::span<const std::uint64_t>> compute_ns = {};
+  Stragglers stragglers = {};
   CommunicationTimes communication = CommunicationTimes::simulated;
   /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion,
   /// collectives with a root, windows and blocks of 0 bytes go message by message all the same.

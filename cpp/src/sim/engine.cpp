@@ -90,7 +90,7 @@ void Engine::dispatch(const Event& event) {
 }
 
 void Engine::act(std::uint32_t rank, const Action& action) {
-  const bool of_node = action.kind == ActionKind::node_end || action.kind == ActionKind::collective_end;
+  const bool of_node = action.kind <= ActionKind::collective_end;
   if (of_node) return nodes_.act(rank, action);
   if (action.kind == ActionKind::phase_end) return collectives_.phase_ended(action.a);
   messages_.act(action);

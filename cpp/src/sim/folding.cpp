@@ -67,6 +67,15 @@ bool has_any(const Trace& trace, Is is) {
 
 bool is_message(NodeType type) { return type == NodeType::comm_send || type == NodeType::comm_recv; }
 
+bool same_compute_times(const SimulationConfig& config) {
+  for (const auto& times : config.compute_ns) {
+    const auto& first = config.compute_ns.front();
+    const bool is_first = times.data() == first.data() && times.size() == first.size();
+    if (!is_first && !same(times, first)) return false;
+  }
+  return true;
+}
+
 /// The groups that a trace names. Two traces with equal `slots` use theirs in the same places.
 struct UsedGroups {
   std::vector<std::uint32_t> groups;  ///< in the order in which they first appear
@@ -200,6 +209,7 @@ bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config,
   const bool shares = config.memory.type == MemoryType::pool || config.memory.type == MemoryType::per_node;
   if (!replays && shares && has_any(*traces.front(), is_memory)) return false;
   if (meets && has_any(*traces.front(), is_message)) return false;
+  if (!config.stragglers.are_alike() || !same_compute_times(config)) return false;
   std::set<const Trace*> seen{traces.front().get()};
   for (const TracePtr& trace : traces) {
     if (!seen.insert(trace.get()).second) continue;

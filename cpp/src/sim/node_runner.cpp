@@ -37,12 +37,21 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
       progress_(progress),
       memory_(config.memory, config.network.npus()),
       plans_(plans),
-      copies_(copies) {
+      copies_(copies),
+      compute_times_(config) {
   std::size_t nodes = 0;
   ranks_.reserve(traces.size());
   for (const TracePtr& trace : traces) {
     ranks_.emplace_back(trace, plans_.of(trace)).first_node = nodes;
     nodes += trace->size();
+  }
+  for (const NodeDelay& delay : config.stragglers.node_delays) {
+    const auto row = traces[delay.rank]->find(delay.node);
+    if (!row) {
+      throw ConfigError("stragglers: rank " + std::to_string(delay.rank) + " has no node " +
+                        std::to_string(delay.node) + " that could be delayed");
+    }
+    delays_[{delay.rank, *row}] += delay.delay_ns;
   }
   if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
@@ -104,11 +113,26 @@ bool NodeRunner::comes_in_turn(std::uint32_t r, NodeIndex row) {
 // ---- the walk
 
 void NodeRunner::start() {
+  const std::vector<std::uint64_t>& delays = config_.stragglers.start_delay_ns;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-    take_ready(r);
-    walk(r);
-    check_finished(ranks_[r]);
+    if (delays.empty() || delays[r] == 0) {
+      start_rank(r);
+    } else {
+      kernel_.act_after(r, delays[r], {0, 0, ActionKind::rank_start});
+    }
   }
+}
+
+void NodeRunner::start_rank(std::uint32_t r) {
+  take_ready(r);
+  walk(r);
+  check_finished(ranks_[r]);
+}
+
+void NodeRunner::start_late(std::uint32_t r) {
+  ties_.begin(r, kernel_.now(), TieWatch::Origin::action, kernel_.registered());
+  start_rank(r);
+  ties_.end(r);
 }
 
 /// Issues the ready nodes whose lane has a free slot, smallest id first. What becomes ready on the way
@@ -177,6 +201,8 @@ void NodeRunner::run_for(std::uint32_t r, NodeIndex row, std::uint64_t duration_
 }
 
 void NodeRunner::act(std::uint32_t r, const Action& action) {
+  if (action.kind == ActionKind::rank_start) return start_late(r);
+  if (action.kind == ActionKind::late_issue) return issue_late(r, action.a);
   const bool memory = action.kind == ActionKind::node_end && is_memory(traces_[r]->types()[action.a]);
   // A server may have begun the access when another rank's was over.
   complete(r, action.a, memory ? TieWatch::Origin::collective : TieWatch::Origin::action);
@@ -188,14 +214,43 @@ void NodeRunner::act(std::uint32_t r, const Action& action) {
 
 // ---- issuing
 
+/// A node that has to start later holds its slot until then.
+bool NodeRunner::is_delayed(std::uint32_t r, NodeIndex row) {
+  const auto place = delays_.find({r, row});
+  if (place == delays_.end()) return false;
+  Rank& rank = ranks_[r];
+  rank.ready.occupy(rank.plan->lane_of_row[row]);
+  rank.running[row] = true;
+  ++rank.running_count;
+  kernel_.act_after(r, place->second, {0, row, ActionKind::late_issue});
+  delays_.erase(place);
+  return true;
+}
+
+void NodeRunner::issue_late(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
+  ties_.begin(r, kernel_.now(), TieWatch::Origin::action, kernel_.registered());
+  touch_lane(r, row);
+  rank.ready.release(rank.plan->lane_of_row[row]);
+  rank.running[row] = false;
+  --rank.running_count;
+  issue(r, row);
+  take_ready(r);
+  walk(r);
+  check_finished(rank);
+  ties_.end(r);
+}
+
 void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
+  if (!delays_.empty() && is_delayed(r, row)) return;
   const Trace& trace = *traces_[r];
   const NodeType type = trace.types()[row];
   if (config_.parity && is_communication(type) && is_on_cpu(trace, row)) {
     fail(r, row, "a communication node with is_cpu_op never runs in ASTRA-sim; run without parity");
   }
   if (config_.system.replay_only) {
-    const std::uint64_t duration = recorded_ns(trace, row);
+    const bool computes = type == NodeType::comp || is_timed_metadata(trace, row);
+    const std::uint64_t duration = computes ? slowed_ns(r, row, given_or_recorded_ns(r, row)) : recorded_ns(trace, row);
     if (!is_on_cpu(trace, row)) ranks_[r].charged_ns += duration;
     return run_for(r, row, duration);
   }
@@ -219,7 +274,7 @@ void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
   if (config_.parity && type != NodeType::invalid) {
     fail(r, row, "ASTRA-sim crashes at nodes of this type; run without parity");
   }
-  if (is_timed_metadata(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  if (is_timed_metadata(trace, row)) return run_for(r, row, slowed_ns(r, row, recorded_ns(trace, row)));
   finish_now(r, row);
 }
 
@@ -236,16 +291,31 @@ std::uint64_t NodeRunner::recorded_ns(const Trace& trace, NodeIndex row) const {
 
 void NodeRunner::issue_compute(std::uint32_t r, NodeIndex row) {
   const Trace& trace = *traces_[r];
-  if (is_on_cpu(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  const bool given = compute_times_.given(r, row) != given_elsewhere;
+  const bool on_cpu = is_on_cpu(trace, row);
   std::uint64_t duration = 0;
-  if (config_.system.roofline_enabled) {
+  if (!given && !on_cpu && config_.system.roofline_enabled) {
     if (config_.parity && required(r, row, IntegerAttribute::tensor_size) == 0) return finish_now(r, row);
     duration = roofline_ns(r, row);
   } else {
-    duration = recorded_ns(trace, row);
+    duration = given_or_recorded_ns(r, row);
   }
-  ranks_[r].charged_ns += duration;
+  duration = slowed_ns(r, row, duration);
+  if (!on_cpu) ranks_[r].charged_ns += duration;
   run_for(r, row, duration);
+}
+
+std::uint64_t NodeRunner::given_or_recorded_ns(std::uint32_t r, NodeIndex row) const {
+  const Trace& trace = *traces_[r];
+  const std::uint64_t given = trace.types()[row] == NodeType::comp ? compute_times_.given(r, row) : given_elsewhere;
+  if (given == given_elsewhere) return recorded_ns(trace, row);
+  return config_.parity ? std::max<std::uint64_t>(given, 1) : given;
+}
+
+/// In parity no computation becomes shorter than 1 ns unless it was.
+std::uint64_t NodeRunner::slowed_ns(std::uint32_t r, NodeIndex row, std::uint64_t duration_ns) const {
+  const std::uint64_t slowed = compute_times_.slowed(r, traces_[r]->ids()[row], duration_ns);
+  return config_.parity && duration_ns > 0 ? std::max<std::uint64_t>(slowed, 1) : slowed;
 }
 
 std::uint64_t NodeRunner::roofline_ns(std::uint32_t r, NodeIndex row) const {

@@ -13,6 +13,19 @@ namespace {
 
 constexpr std::uint32_t most_queues_per_dim = 1024;
 
+void check_compute_times(std::span<const TracePtr> traces, const SimulationConfig& config) {
+  if (!config.compute_ns.empty() && config.compute_ns.size() != traces.size()) {
+    throw ConfigError("compute times of " + std::to_string(config.compute_ns.size()) + " ranks; there are " +
+                      std::to_string(traces.size()));
+  }
+  for (std::size_t r = 0; r < config.compute_ns.size(); ++r) {
+    const std::size_t found = config.compute_ns[r].size();
+    if (found == 0 || found == traces[r]->size()) continue;
+    throw ConfigError("rank " + std::to_string(r) + " has " + std::to_string(found) + " compute times; its trace has " +
+                      std::to_string(traces[r]->size()) + " nodes");
+  }
+}
+
 void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   const std::uint32_t npus = config.network.npus();
   if (traces.size() != npus) {
@@ -23,6 +36,8 @@ void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
     if (traces[r] == nullptr) throw ConfigError("the trace of rank " + std::to_string(r) + " is missing");
   }
   config.system.validate();
+  config.stragglers.validate(npus);
+  check_compute_times(traces, config);
   config.memory.validate(npus);
   if (!config.parity && config.memory.type != MemoryType::none && config.memory.bandwidth_gbps == 0) {
     throw ConfigError("remote-mem-bw is missing or 0; it must be at least 1");

@@ -12,7 +12,7 @@ from chakra_core.cli.loading import load_named
 from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import print_json, print_table
 from chakra_core.cli.progress import watch
-from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.config import CommGroups, Memory, Network, Stragglers, System
 from chakra_core.result import RANK_COLUMNS, Result, format_time
 from chakra_core.simulation import simulate as run
 
@@ -66,6 +66,10 @@ def simulate(
     fold: Annotated[
         bool, typer.Option("--fold/--no-fold", help="Simulate one rank for all where all are alike.")
     ] = True,
+    stragglers: Annotated[
+        _File,
+        typer.Option("--stragglers", help="Ranks that are slower or later, and jitter (YAML or JSON)."),
+    ] = None,
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
@@ -84,6 +88,7 @@ def simulate(
     network_model = Network.load(network)
     system_model = System() if system is None else System.load(system)
     groups_model = None if comm_groups is None else CommGroups.load(comm_groups)
+    stragglers_model = None if stragglers is None else Stragglers.load(stragglers)
     memory_model = None if memory is None else Memory.load(memory)
     loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error)
     result = watch(
@@ -103,6 +108,7 @@ def simulate(
             communication=communication,
             fidelity=fidelity,
             fold=fold,
+            stragglers=stragglers_model,
             record_nodes=any((timeline, csv, tables)),
             progress=progress,
         ),

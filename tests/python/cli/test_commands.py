@@ -149,6 +149,15 @@ def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
     assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
 
 
+def test_simulate_with_stragglers(folder: Path, capsys: Capture) -> None:
+    Path("slow.yml").write_text("compute-speed: {1: 0.5}\nstart-delay: {0: 3 us}\n")
+    data = json_of(capsys, "simulate", "run", "--network=network.yml", "--stragglers=slow.yml", "--json")
+    assert data == cc.simulate("run", network="network.yml", stragglers="slow.yml").to_dict()
+    Path("slow.yml").write_text("compute-speed: {9: 0.5}\n")
+    command = ("simulate", "run", "--network=network.yml", "--stragglers=slow.yml")
+    assert "slow.yml: 'compute-speed' names rank 9, but there are 4 ranks" in one_error(capsys, *command)
+
+
 def test_timeline(folder: Path, capsys: Capture) -> None:
     data = json_of(capsys, "timeline", "run.%d.et", "-o", "run.pftrace.gz", "--json")
     assert data == {"path": "run.pftrace.gz", "ranks": 4, "file_bytes": Path("run.pftrace.gz").stat().st_size}
