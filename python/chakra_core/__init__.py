@@ -46,6 +46,7 @@ from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
+from chakra_core.run_check import check
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
@@ -94,6 +95,7 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "check",
     "check_ranks",
     "collect",
     "concat",

@@ -8,15 +8,18 @@ from typing import Annotated, Literal
 
 import typer
 
+from chakra_core._core import SimulationError, Trace
 from chakra_core.cli.loading import load_named
 from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import print_json, print_table
 from chakra_core.cli.progress import watch
 from chakra_core.config import CommGroups, Memory, Network, Stragglers, System
 from chakra_core.result import RANK_COLUMNS, Result, format_time
+from chakra_core.run_check import check as compare
 from chakra_core.simulation import simulate as run
 
 _File = Path | None
+_SHOWN_PROBLEMS = 20
 
 
 def simulate(
@@ -70,6 +73,9 @@ def simulate(
         _File,
         typer.Option("--stragglers", help="Ranks that are slower or later, and jitter (YAML or JSON)."),
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="First compare what the ranks communicate, and stop if they disagree.")
+    ] = False,
     timeline: Annotated[
         _File, typer.Option("--timeline", help="Write a Perfetto timeline (.json, .pftrace; .gz and .zst compress).")
     ] = None,
@@ -91,6 +97,8 @@ def simulate(
     stragglers_model = None if stragglers is None else Stragglers.load(stragglers)
     memory_model = None if memory is None else Memory.load(memory)
     loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error)
+    if check:
+        _check(loaded, network_model, groups_model)
     result = watch(
         "simulating",
         lambda progress: run(
@@ -118,6 +126,16 @@ def simulate(
         print_json(result.to_dict())
     else:
         _print(result)
+
+
+def _check(traces: list[Trace], network: Network, groups: CommGroups | None) -> None:
+    found = watch("comparing ranks", lambda _: compare(traces, network, groups))
+    if found.ok:
+        return
+    shown = [problem.message for problem in found.problems[:_SHOWN_PROBLEMS]]
+    hidden = len(found.problems) - len(shown)
+    more = [f"and {hidden} more"] if hidden else []
+    raise SimulationError("\n".join(["the ranks do not fit together", *shown, *more]))
 
 
 def _write_files(result: Result, timeline: _File, csv: _File, tables: _File) -> None:

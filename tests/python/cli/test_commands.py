@@ -149,6 +149,18 @@ def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
     assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
 
 
+def test_simulate_checks_first(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--check")
+    assert json_of(capsys, *command, "--json") == cc.simulate("run", network="network.yml").to_dict()
+    builder = cc.TraceBuilder()
+    builder.add_node(id=7, type="COMM_RECV_NODE", attrs={"comm_src": 1, "comm_size": 64, "comm_tag": 3})
+    cc.save(builder.build(), "run.0.et")
+    assert main(command) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: the ranks do not fit together\nprocess group '': rank 0 has 0 collectives")
+    assert "with tag 3: rank 0 receives 64 B (node 7), but nobody sends it" in error
+
+
 def test_simulate_with_stragglers(folder: Path, capsys: Capture) -> None:
     Path("slow.yml").write_text("compute-speed: {1: 0.5}\nstart-delay: {0: 3 us}\n")
     data = json_of(capsys, "simulate", "run", "--network=network.yml", "--stragglers=slow.yml", "--json")
