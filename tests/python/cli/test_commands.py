@@ -97,7 +97,16 @@ def test_simulate_for_people_and_files(folder: Path, capsys: Capture) -> None:
     assert Path("tables/nodes.csv").read_text() == Path("nodes.csv").read_text()
 
 
-def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        ["run", "--rendezvous-protocol", "--congestion", "--parity"],
+        ["--parity", "run", "--rendezvous-protocol=true", "--congestion=true"],
+        ["--workload-configuration=run", "--rendezvous-protocol", "true", "--congestion", "--parity", "astra-sim"],
+        ["--workload-configuration", "run", "--rendezvous-protocol=TRUE", "--congestion", "--parity=astra-sim"],
+    ],
+)
+def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture, spelling: list[str]) -> None:
     Path("system.json").write_text(
         json.dumps(
             {
@@ -113,16 +122,17 @@ def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
     data = json_of(
         capsys,
         "simulate",
-        "run",
+        *spelling,
         "--network-configuration=network.yml",
         "--system-configuration=system.json",
         "--remote-memory-configuration=memory.json",
         "--comm-group-configuration=groups.json",
         "--num-queues-per-dim=2",
         "--injection-scale=0.5",
-        "--rendezvous-protocol",
-        "--congestion",
-        "--parity",
+        "--comm-scale=2",
+        "--compute-scale=0.5",
+        "--logging-configuration=empty",
+        "--logging-folder=log",
         "--json",
     )
     expected = cc.simulate(
@@ -147,6 +157,17 @@ def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
     assert lanes["finish_ns"] == json_of(capsys, *command)["finish_ns"] != counted["finish_ns"]
     assert "'resources': found 'all', allowed: 'lanes'" in one_error(capsys, *command, "--resources=all")
     assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
+
+
+def test_simulate_without_what_astra_sim_leaves_out(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--json")
+    plain = ["--rendezvous-protocol=false", "--parity=none", "--fold=true", "--comm-group-configuration=empty"]
+    assert json_of(capsys, *command, *plain) == json_of(capsys, *command)
+    assert json_of(capsys, *command, "--fold", "false") == json_of(capsys, *command, "--no-fold")
+    assert "TRACES or by --workload-configuration; found both" in one_error(
+        capsys, *command, "--workload-configuration=run"
+    )
+    assert "found neither" in one_error(capsys, "simulate", "--network=network.yml")
 
 
 def test_simulate_checks_first(folder: Path, capsys: Capture) -> None:
