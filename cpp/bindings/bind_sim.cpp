@@ -260,10 +260,22 @@ Table link_table(const py::object& owner) {
                named("bytes", columns.bytes), named("busy_ns", columns.busy_ns));
 }
 
-py::array_t<std::uint8_t> resource_column(const py::object& self) {
-  const auto& resources = self.cast<const SimulationResult&>().node_resource;
+const NodePlaces& places_of(const SimulationResult& self, std::size_t rank) {
+  if (rank >= self.node_places.size()) {
+    throw py::index_error("rank " + std::to_string(rank) + ": nodes of " + std::to_string(self.node_places.size()) +
+                          " ranks were recorded");
+  }
+  return *self.node_places[rank];
+}
+
+py::array_t<std::uint8_t> resources_of(const py::object& owner, std::size_t rank) {
+  const auto& resources = places_of(owner.cast<const SimulationResult&>(), rank).resource;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(resources.data());
-  return view(std::span<const std::uint8_t>(bytes, resources.size()), self);
+  return view(std::span<const std::uint8_t>(bytes, resources.size()), owner);
+}
+
+py::array_t<std::uint32_t> lanes_of(const py::object& owner, std::size_t rank) {
+  return view(std::span<const std::uint32_t>(places_of(owner.cast<const SimulationResult&>(), rank).lane), owner);
 }
 
 void bind_result(py::module_& module) {
@@ -276,13 +288,14 @@ void bind_result(py::module_& module) {
       .def_property_readonly("cpu_ns", result_column(&SimulationResult::cpu_ns))
       .def_property_readonly("memory_ns", result_column(&SimulationResult::memory_ns))
       .def_property_readonly("finish_minus_compute_ns", result_column(&SimulationResult::finish_minus_compute_ns))
-      .def_property_readonly("node_rank", result_column(&SimulationResult::node_rank))
-      .def_property_readonly("node_row", result_column(&SimulationResult::node_row))
-      .def_property_readonly("node_ready_ns", result_column(&SimulationResult::node_ready_ns))
+      .def_property_readonly("first_node", result_column(&SimulationResult::first_node),
+                             "By rank, and one more: where its nodes begin in the node columns.")
       .def_property_readonly("node_start_ns", result_column(&SimulationResult::node_start_ns))
       .def_property_readonly("node_end_ns", result_column(&SimulationResult::node_end_ns))
-      .def_property_readonly("node_resource", &resource_column, "Indices into RESOURCES (uint8).")
-      .def_property_readonly("node_lane", result_column(&SimulationResult::node_lane), "Indices into lanes.")
+      .def_property_readonly("late_node", result_column(&SimulationResult::late_node), "Nodes that waited for a slot.")
+      .def_property_readonly("late_ns", result_column(&SimulationResult::late_ns), "How long each of late_node waited.")
+      .def("resources_of", &resources_of, "rank"_a, "Of each row: index into RESOURCES (uint8).")
+      .def("lanes_of", &lanes_of, "rank"_a, "Of each row: index into lanes.")
       .def_readonly("lanes", &SimulationResult::lanes, "Names of what nodes ran on.")
       .def_property_readonly(
           "groups",
@@ -310,6 +323,7 @@ void bind_result(py::module_& module) {
       .def_readonly("folded_ranks", &SimulationResult::folded_ranks, "Ranks that another one was simulated for.")
       .def_readonly("order_mattered", &SimulationResult::order_mattered,
                     "What came in one ns and made \"auto\" begin again with all messages; else empty.");
+  result.attr("NEVER_ENDED") = never_ended;
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
 }
 

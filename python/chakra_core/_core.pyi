@@ -1218,7 +1218,16 @@ class SimulationResult:
     Times of a simulated run, in ns, as columns.
     """
 
+    NEVER_ENDED: typing.ClassVar[int] = 18446744073709551615
     RESOURCES: typing.ClassVar[tuple] = ("none", "cpu", "compute", "comm", "memory")
+    def lanes_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Of each row: index into lanes.
+        """
+    def resources_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint8]:
+        """
+        Of each row: index into RESOURCES (uint8).
+        """
     @property
     def activity(self) -> dict[str, numpy.ndarray]:
         """
@@ -1249,6 +1258,11 @@ class SimulationResult:
     @property
     def finish_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def first_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        By rank, and one more: where its nodes begin in the node columns.
+        """
+    @property
     def folded_ranks(self) -> int:
         """
         Ranks that another one was simulated for.
@@ -1271,6 +1285,16 @@ class SimulationResult:
         Names of what nodes ran on.
         """
     @property
+    def late_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Nodes that waited for a slot.
+        """
+    @property
+    def late_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        How long each of late_node waited.
+        """
+    @property
     def links(self) -> dict[str, numpy.ndarray]:
         """
         A row for each directed link that was used, with congestion.
@@ -1281,22 +1305,6 @@ class SimulationResult:
     def messages(self) -> int: ...
     @property
     def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
-    @property
-    def node_lane(self) -> numpy.typing.NDArray[numpy.uint32]:
-        """
-        Indices into lanes.
-        """
-    @property
-    def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
-    @property
-    def node_ready_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
-    @property
-    def node_resource(self) -> numpy.typing.NDArray[numpy.uint8]:
-        """
-        Indices into RESOURCES (uint8).
-        """
-    @property
-    def node_row(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
     def node_start_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property

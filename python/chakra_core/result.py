@@ -16,7 +16,7 @@ from chakra_core._core import CollectiveType, NodeType, Progress, Trace
 from chakra_core.config import Network
 from chakra_core.frames import needed
 from chakra_core.output import complete_file
-from chakra_core.simulated_timeline import rank_bounds, write_simulated_timeline
+from chakra_core.simulated_timeline import completed_rows, node_places, write_simulated_timeline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,21 +105,26 @@ class Result:
         parents were complete to its start). Empty if the simulation ran with `record_nodes=False`.
         """
         native = self._native
-        bounds = self._rank_bounds()
-        ids = [self.traces[rank].ids[native.node_row[low:high]] for rank, (low, high) in enumerate(bounds)]
-        types = [self.traces[rank].types[native.node_row[low:high]] for rank, (low, high) in enumerate(bounds)]
+        rows = completed_rows(native)
+        counts = [len(of_rank) for of_rank in rows]
+        places = node_places(native, rows)
         resources = np.array(native.RESOURCES, dtype=object)
         lanes = np.array(native.lanes, dtype=object)
+        of_ranks = [(rank, mine) for rank, mine in enumerate(rows) if len(mine)]
+        ran_on = [(native.resources_of(rank)[mine], native.lanes_of(rank)[mine]) for rank, mine in of_ranks]
+        types = _joined([self.traces[rank].types[mine] for rank, mine in of_ranks], np.int32)
+        wait = np.zeros(len(native.node_start_ns), dtype=np.uint64)
+        wait[native.late_node] = native.late_ns
         return {
-            "rank": native.node_rank,
-            "id": np.concatenate(ids),
-            "name": self._node_names(bounds),
-            "type": _type_names(np.concatenate(types), NodeType, "NODE_TYPE"),
-            "resource": resources[native.node_resource],
-            "lane": lanes[native.node_lane],
-            "start_ns": native.node_start_ns,
-            "end_ns": native.node_end_ns,
-            "wait_ns": native.node_start_ns - native.node_ready_ns,
+            "rank": np.repeat(np.arange(self.num_ranks, dtype=np.uint32), counts),
+            "id": _joined([self.traces[rank].ids[mine] for rank, mine in of_ranks], np.uint64),
+            "name": _joined([self._names_of(self.traces[rank])[mine] for rank, mine in of_ranks], np.object_),
+            "type": _type_names(types, NodeType, "NODE_TYPE"),
+            "resource": resources[_joined([one for one, _ in ran_on], np.uint8)],
+            "lane": lanes[_joined([one for _, one in ran_on], np.uint32)],
+            "start_ns": native.node_start_ns[places],
+            "end_ns": native.node_end_ns[places],
+            "wait_ns": wait[places],
         }
 
     def collectives(self) -> Table:
@@ -353,9 +358,6 @@ class Result:
         }
         return [[name, *(format_time(int(value)) for value in values)] for name, values in measures.items()]
 
-    def _rank_bounds(self) -> list[tuple[int, int]]:
-        return rank_bounds(self._native, self.num_ranks)
-
     def _group_names(self, groups: npt.NDArray[np.uint32]) -> Texts:
         return np.array([name for name, _ in self._native.groups], dtype=object)[groups]
 
@@ -381,10 +383,9 @@ class Result:
             self._names[id(trace)] = np.array(trace.names.to_list(), dtype=object)
         return self._names[id(trace)]
 
-    def _node_names(self, bounds: list[tuple[int, int]]) -> Texts:
-        rows = self._native.node_row
-        parts = [self._names_of(trace)[rows[low:high]] for trace, (low, high) in zip(self.traces, bounds, strict=True)]
-        return np.concatenate(parts)
+
+def _joined(parts: list[npt.NDArray[Any]], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 
 def _type_names(types: npt.NDArray[np.int32], known: type[NodeType] | type[CollectiveType], other: str) -> Texts:

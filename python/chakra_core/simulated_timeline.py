@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -28,32 +29,35 @@ def write_simulated_timeline(
 ) -> None:
     """Write what the core found; see `Result.to_perfetto`."""
     nothing = native.RESOURCES.index("none")
-    drawn = [
-        low + np.flatnonzero(native.node_resource[low:high] != nothing)
-        for low, high in rank_bounds(native, len(traces))
-    ]
+    drawn = []
     processes = []
-    for rank, (trace, places) in enumerate(zip(traces, drawn, strict=True)):
-        lanes, track = np.unique(native.node_lane[places], return_inverse=True)
+    for rank, (trace, completed) in enumerate(zip(traces, completed_rows(native), strict=True)):
+        # Without recorded nodes nothing says where they ran.
+        rows = completed[native.resources_of(rank)[completed] != nothing] if len(completed) else completed
+        lanes, track = np.unique(native.lanes_of(rank)[rows] if len(rows) else rows, return_inverse=True)
+        places = rows + int(native.first_node[rank])
+        names = [native.lanes[lane] for lane in lanes]
+        start, end = native.node_start_ns[places], native.node_end_ns[places]
         processes.append(
-            _core.TimelineProcess(
-                f"rank {rank}",
-                [native.lanes[lane] for lane in lanes],
-                trace,
-                rows=native.node_row[places],
-                track=track,
-                start_ns=native.node_start_ns[places],
-                end_ns=native.node_end_ns[places],
-            )
+            _core.TimelineProcess(f"rank {rank}", names, trace, rows=rows, track=track, start_ns=start, end_ns=end)
         )
+        drawn.append(rows)
     flows = _flows(native, traces, drawn)
     _core.write_timeline(processes, path, flows=flows, counters=_counters(native, network), progress=progress)
 
 
-def rank_bounds(native: _core.SimulationResult, num_ranks: int) -> list[tuple[int, int]]:
-    """Where each rank's nodes begin and end in the node columns, which are ordered by rank."""
-    edges = np.searchsorted(native.node_rank, np.arange(num_ranks + 1))
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+def completed_rows(native: _core.SimulationResult) -> list[_Rows]:
+    """Rows of each rank's nodes that ended and were recorded."""
+    ends = native.node_end_ns
+    bounds = pairwise(native.first_node.tolist())
+    return [np.flatnonzero(ends[low:high] != native.NEVER_ENDED) for low, high in bounds]
+
+
+def node_places(native: _core.SimulationResult, rows: list[_Rows]) -> _Rows:
+    """Where these rows of each rank are in the node columns."""
+    firsts = native.first_node.astype(np.intp)
+    parts = [first + mine for first, mine in zip(firsts[:-1], rows, strict=True)]
+    return np.concatenate([np.empty(0, dtype=np.intp), *parts])
 
 
 def _flows(native: _core.SimulationResult, traces: list[Trace], drawn: list[_Rows]) -> npt.NDArray[np.uint32]:
@@ -70,11 +74,11 @@ def _messages(
 ) -> npt.NDArray[np.int64]:
     """Source, destination, tag, size, rank and slice of each message node, by its start."""
     parts, starts = [np.empty((0, 6), dtype=np.int64)], [np.empty(0, dtype=np.uint64)]
-    for rank, (trace, places) in enumerate(zip(traces, drawn, strict=True)):
-        slices = np.flatnonzero(trace.types[native.node_row[places]] == kind)
+    for rank, (trace, drawn_rows) in enumerate(zip(traces, drawn, strict=True)):
+        slices = np.flatnonzero(trace.types[drawn_rows] == kind)
         if len(slices) == 0:
             continue
-        rows = native.node_row[places[slices]]
+        rows = drawn_rows[slices]
         own = np.full(len(rows), rank, dtype=np.int64)
         peer = (
             trace.attr("comm_dst" if kind == NodeType.COMM_SEND_NODE else "comm_src")[rows].filled(0).astype(np.int64)
@@ -82,7 +86,7 @@ def _messages(
         ends = [own, peer] if kind == NodeType.COMM_SEND_NODE else [peer, own]
         values = [trace.attr(name)[rows].filled(0).astype(np.int64) for name in ("comm_tag", "comm_size")]
         parts.append(np.stack([*ends, *values, own, slices], axis=1))
-        starts.append(native.node_start_ns[places[slices]])
+        starts.append(native.node_start_ns[rows + int(native.first_node[rank])])
     return np.concatenate(parts)[np.argsort(np.concatenate(starts), kind="stable")]
 
 

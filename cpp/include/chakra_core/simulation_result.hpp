@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -88,7 +89,16 @@ std::uint64_t collective_bytes(CollectiveType type, std::uint64_t size, std::uin
 /// barrier.
 double bus_factor(CollectiveType type, std::uint32_t members) noexcept;
 
-/// Per-rank columns have one entry a rank; node columns one a completed node, by (rank, row).
+/// Where the nodes of a trace ran, by row.
+struct NodePlaces {
+  std::vector<Resource> resource;
+  std::vector<std::uint32_t> lane;  ///< indices into SimulationResult::lanes
+};
+
+/// In place of the end of a node.
+inline constexpr std::uint64_t never_ended = ~std::uint64_t{0};
+
+/// Per-rank columns have one entry a rank; node columns one for each node of each rank's trace, by (rank, row).
 struct SimulationResult {
   std::vector<std::uint64_t> finish_ns;
   std::vector<std::uint64_t> compute_ns;  ///< some device computation ran
@@ -101,13 +111,15 @@ struct SimulationResult {
   /// ASTRA-sim's "exposed communication": finish minus all device durations, modulo 2^64.
   std::vector<std::uint64_t> finish_minus_compute_ns;
 
-  std::vector<std::uint32_t> node_rank;
-  std::vector<NodeIndex> node_row;
-  std::vector<std::uint64_t> node_ready_ns;  ///< its parents were complete
+  /// By rank, and one more: where its nodes begin in the node columns. All 0 without record_nodes.
+  std::vector<std::uint64_t> first_node;
   std::vector<std::uint64_t> node_start_ns;
-  std::vector<std::uint64_t> node_end_ns;
-  std::vector<Resource> node_resource;
-  std::vector<std::uint32_t> node_lane;  ///< indices into `lanes`
+  std::vector<std::uint64_t> node_end_ns;  ///< never_ended: on a cycle, which parity ignores
+  /// Nodes that started later than their parents were complete: index in the node columns, and by how much.
+  std::vector<std::uint64_t> late_node;
+  std::vector<std::uint64_t> late_ns;
+  /// By rank; ranks that share a trace share it. Empty without record_nodes.
+  std::vector<std::shared_ptr<const NodePlaces>> node_places;
 
   std::vector<std::string> lanes;  ///< what nodes ran on: "thread 1", "stream 7", "comm", ...
 

@@ -232,24 +232,20 @@ bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config,
   return true;
 }
 
-void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const GroupTable& groups,
-                    const LanePlans& plans) {
+void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const GroupTable& groups) {
   const std::size_t ranks = traces.size();
   for (auto* column : {&result.finish_ns, &result.compute_ns, &result.comm_ns, &result.exposed_comm_ns, &result.idle_ns,
-                       &result.cpu_ns, &result.memory_ns, &result.finish_minus_compute_ns, &result.node_ready_ns,
-                       &result.node_start_ns, &result.node_end_ns}) {
+                       &result.cpu_ns, &result.memory_ns, &result.finish_minus_compute_ns, &result.node_start_ns,
+                       &result.node_end_ns}) {
     repeat(*column, ranks);
   }
-  const std::size_t nodes = result.node_row.size();
-  repeat(result.node_row, ranks);
-  repeat(result.node_resource, ranks);
-  result.node_rank.resize(nodes * ranks);
-  result.node_lane.resize(nodes * ranks);
-  for (std::size_t i = 0; i < nodes * ranks; ++i) result.node_rank[i] = static_cast<std::uint32_t>(i / nodes);
-  for (std::size_t i = nodes; i < nodes * ranks; ++i) {
-    const LanePlan& plan = plans.of(traces[i / nodes]);
-    result.node_lane[i] = plan.numbers[plan.lane_of_row[result.node_row[i]]];
-  }
+  const std::uint64_t nodes = result.first_node.back();
+  result.first_node.clear();
+  for (std::size_t r = 0; r <= ranks; ++r) result.first_node.push_back(nodes * r);
+  const std::size_t late = result.late_node.size();
+  repeat(result.late_node, ranks);
+  repeat(result.late_ns, ranks);
+  for (std::size_t i = late; i < result.late_node.size(); ++i) result.late_node[i] += nodes * (i / late);
   repeat_collectives(result, groups, alike_groups(traces, groups));
   result.folded_ranks = static_cast<std::uint32_t>(ranks - 1);
 }

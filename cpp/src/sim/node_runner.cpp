@@ -55,21 +55,17 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
   }
   if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
-  result.node_ready_ns.resize(nodes);
   result.node_start_ns.resize(nodes);
-  result.node_end_ns.resize(nodes);
-  result.node_resource.resize(nodes);
-  result.node_lane.resize(nodes);
+  result.node_end_ns.assign(nodes, never_ended);
   result.lanes = plans_.names();
-  // A node that never completes keeps this mark.
-  result.node_row.assign(nodes, ~NodeIndex{0});
 }
 
 void NodeRunner::take_ready(std::uint32_t r) {
   Rank& rank = ranks_[r];
   while (rank.feeder.ready() > 0) {
     const NodeIndex row = *rank.feeder.pop();
-    if (config_.record_nodes) result_.node_ready_ns[rank.first_node + row] = kernel_.now();
+    // Until the node starts, its start is when it became ready.
+    if (config_.record_nodes) result_.node_start_ns[rank.first_node + row] = kernel_.now();
     make_ready(r, row);
   }
 }
@@ -449,19 +445,19 @@ std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttrib
 
 void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
   if (config_.observer != nullptr) config_.observer->node_started(r, row, kernel_.now());
-  if (config_.record_nodes) result_.node_start_ns[ranks_[r].first_node + row] = kernel_.now();
+  if (!config_.record_nodes) return;
+  const std::size_t place = ranks_[r].first_node + row;
+  std::uint64_t& start = result_.node_start_ns[place];
+  if (start == kernel_.now()) return;
+  result_.late_node.push_back(place);
+  result_.late_ns.push_back(kernel_.now() - start);
+  start = kernel_.now();
 }
 
 void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
   if (config_.observer != nullptr) config_.observer->node_ended(r, row, kernel_.now());
   if (progress_ != nullptr) progress_->done.fetch_add(copies_, std::memory_order_relaxed);
-  if (!config_.record_nodes) return;
-  const std::size_t place = ranks_[r].first_node + row;
-  result_.node_end_ns[place] = kernel_.now();
-  const LanePlan& plan = *ranks_[r].plan;
-  result_.node_resource[place] = plan.resource_of_row[row];
-  result_.node_lane[place] = plan.numbers[plan.lane_of_row[row]];
-  result_.node_row[place] = row;
+  if (config_.record_nodes) result_.node_end_ns[ranks_[r].first_node + row] = kernel_.now();
 }
 
 bool NodeRunner::finished() const {
@@ -489,32 +485,9 @@ void NodeRunner::collect() {
     result_.cpu_ns.push_back(rank.clock.busy_ns(Resource::cpu));
     result_.memory_ns.push_back(rank.clock.busy_ns(Resource::memory));
     result_.finish_minus_compute_ns.push_back(old_formula);
-    if (config_.record_nodes) result_.node_rank.insert(result_.node_rank.end(), traces_[r]->size(), r);
+    result_.first_node.push_back(config_.record_nodes ? rank.first_node : 0);
   }
-  if (config_.record_nodes) drop_incomplete();
-}
-
-/// Removes the entries of nodes that never completed (parity: on a cycle).
-void NodeRunner::drop_incomplete() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < result_.node_row.size(); ++i) {
-    if (result_.node_row[i] == ~NodeIndex{0}) continue;
-    result_.node_rank[kept] = result_.node_rank[i];
-    result_.node_row[kept] = result_.node_row[i];
-    result_.node_ready_ns[kept] = result_.node_ready_ns[i];
-    result_.node_start_ns[kept] = result_.node_start_ns[i];
-    result_.node_end_ns[kept] = result_.node_end_ns[i];
-    result_.node_resource[kept] = result_.node_resource[i];
-    result_.node_lane[kept] = result_.node_lane[i];
-    ++kept;
-  }
-  result_.node_rank.resize(kept);
-  result_.node_row.resize(kept);
-  result_.node_ready_ns.resize(kept);
-  result_.node_start_ns.resize(kept);
-  result_.node_end_ns.resize(kept);
-  result_.node_resource.resize(kept);
-  result_.node_lane.resize(kept);
+  result_.first_node.push_back(result_.node_start_ns.size());
 }
 
 std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {

@@ -122,7 +122,6 @@ class NodeRunner final : public CollectiveListener {
   [[noreturn]] void fail(std::uint32_t rank, NodeIndex row, const std::string& problem) const;
   void record_start(std::uint32_t rank, NodeIndex row);
   void record_end(std::uint32_t rank, NodeIndex row);
-  void drop_incomplete();
 
   std::span<const TracePtr> traces_;
   const SimulationConfig& config_;

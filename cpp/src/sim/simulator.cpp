@@ -79,6 +79,13 @@ class Run {
       : traces_(traces), config_(config), progress_(progress), groups_(config), plans_(traces, config, groups_) {}
 
   SimulationResult result() {
+    SimulationResult result = cheapest();
+    if (config_.record_nodes) result.node_places = std::move(plans_).places(traces_);
+    return result;
+  }
+
+ private:
+  SimulationResult cheapest() {
     try {
       if (may_fold()) {
         try {
@@ -97,7 +104,6 @@ class Run {
     }
   }
 
- private:
   SimulationResult run(std::span<const TracePtr> traces, const SimulationConfig& config, std::uint32_t copies) {
     if (progress_ != nullptr) progress_->done = 0;
     return sim::Engine(traces, config, groups_, plans_, copies, progress_).run();
@@ -111,7 +117,7 @@ class Run {
 
   SimulationResult folded() {
     SimulationResult result = run(traces_.first(1), config_, static_cast<std::uint32_t>(traces_.size()));
-    sim::repeat_for_all(result, traces_, groups_, plans_);
+    sim::repeat_for_all(result, traces_, groups_);
     return result;
   }
 

@@ -65,8 +65,11 @@ class Recorder final : public SimulationObserver {
 
 void expect_told(const Recorder& told, const SimulationResult& result) {
   std::map<std::pair<std::uint32_t, NodeIndex>, Times> nodes;
-  for (std::size_t i = 0; i < result.node_row.size(); ++i) {
-    nodes[{result.node_rank[i], result.node_row[i]}] = {result.node_start_ns[i], result.node_end_ns[i]};
+  for (std::uint32_t rank = 0; rank < result.finish_ns.size(); ++rank) {
+    for (std::size_t i = result.first_node[rank]; i < result.first_node[rank + 1]; ++i) {
+      const auto row = static_cast<NodeIndex>(i - result.first_node[rank]);
+      nodes[{rank, row}] = {result.node_start_ns[i], result.node_end_ns[i]};
+    }
   }
   EXPECT_EQ(told.nodes, nodes);
   std::map<std::pair<std::string, std::uint64_t>, Times> collectives;
