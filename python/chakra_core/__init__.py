@@ -38,7 +38,7 @@ from chakra_core._core import (
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.compute_times import ComputeNodes
-from chakra_core.config import CommGroups, Memory, Network, NodeDelay, Stragglers, System
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -69,6 +69,8 @@ __all__ = [
     "Feeder",
     "FormatError",
     "IoInfo",
+    "Link",
+    "LinkDamage",
     "LinkError",
     "LinkReport",
     "LinkedTrace",

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "collective/tree.hpp"
+#include "network/whole_ns.hpp"
 
 namespace chakra {
 
@@ -78,11 +79,12 @@ std::uint64_t EndpointCosts::endpoint_ns(const Phase& phase) const noexcept {
 
 std::uint64_t EndpointCosts::reduction_ns(std::uint64_t bytes) const noexcept {
   if (memory_bytes_per_s == 0) return 0;
-  return 3 * static_cast<std::uint64_t>(static_cast<double>(bytes) / memory_bytes_per_s * 1e9);
+  const std::uint64_t once = whole_ns(static_cast<double>(bytes) / memory_bytes_per_s * 1e9);
+  return once > ~std::uint64_t{0} / 3 ? ~std::uint64_t{0} : 3 * once;
 }
 
 bool PhaseTimes::knows(const Phase& phase) const noexcept {
-  if (is_rooted(phase.kind) || phase.members.size < 2) return false;
+  if (is_rooted(phase.kind) || phase.custom != nullptr || phase.members.size < 2) return false;
   const std::uint32_t window = phase.algorithm.window;
   if (phase.algorithm.kind == AlgorithmKind::direct && window != 0 && window < phase.members.size - 1) return false;
   if (costs_.parity && costs_.rendezvous && largest_block(phase, true) > parity_largest_rendezvous) return false;
@@ -95,16 +97,26 @@ std::uint64_t PhaseTimes::land(std::uint64_t sent, std::uint64_t posted, const L
   return std::max(sent, posted + cost.back) + cost.forth;
 }
 
-PhaseTimes::Land PhaseTimes::cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const noexcept {
+PhaseTimes::Land PhaseTimes::cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const {
   const DelayRule rule = costs_.parity ? DelayRule::first_dimension : DelayRule::cut_through;
   return {network_.delay(from, to, bytes, rule), costs_.rendezvous ? network_.delay(to, from, control_bytes, rule) : 0};
 }
 
-/// The members are all NPUs of one line along a dimension: a shift moves no distance between them.
-bool PhaseTimes::is_line(const Phase& phase) const noexcept {
-  if (phase.members.list != nullptr) return false;
-  return phase.members.size == network_.dimensions()[phase.dimension].npus &&
-         phase.members.stride == network_.stride(phase.dimension);
+/// The same distance from every member to the one that comes d after it, beyond the last one the first ones.
+bool PhaseTimes::is_circle(const Phase& phase) const noexcept {
+  if (!phase.one_line || !network_.is_regular()) return false;
+  const Members& members = phase.members;
+  const Dimension& dimension = network_.dimensions()[phase.dimension];
+  const bool any_pair = dimension.topology == Topology::fully_connected || dimension.topology == Topology::switch_;
+  if (any_pair || members.size == 2) return true;
+  if (dimension.topology == Topology::mesh) return false;
+  return members.list == nullptr && std::uint64_t{members.size} * members.stride ==
+                                        std::uint64_t{dimension.npus} * network_.stride(phase.dimension);
+}
+
+/// The same distance between any two members that are d places apart.
+bool PhaseTimes::is_even_line(const Phase& phase) const noexcept {
+  return is_circle(phase) || (phase.one_line && network_.is_regular() && phase.members.list == nullptr);
 }
 
 // ---- all members in step
@@ -114,11 +126,7 @@ bool PhaseTimes::fits(const Phase& phase, std::uint64_t latest) const noexcept {
   const auto bytes = static_cast<double>(largest_block(phase, costs_.parity));
   double slowest = static_cast<double>(costs_.endpoint_ns(phase));
   if (costs_.memory_bytes_per_s != 0) slowest += 3e9 * bytes / costs_.memory_bytes_per_s;
-  for (std::size_t d = 0; d < network_.dimensions().size(); ++d) {
-    const Dimension& dimension = network_.dimensions()[d];
-    const double latency = std::max<double>(2, dimension.npus) * dimension.latency_ns;
-    slowest += 2 * latency + (bytes + control_bytes) / network_.bytes_per_ns(d);
-  }
+  slowest += network_.longest_delay(largest_block(phase, costs_.parity)) + network_.longest_delay(control_bytes);
   const double n = phase.members.size;
   return static_cast<double>(latest) + slowest * n * (n + 2) < longest;
 }
@@ -149,7 +157,7 @@ std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const 
     return cost(members[from], members[i], bytes);
   };
   const Land first = towards(0, block);
-  const std::uint32_t compared = is_line(phase) ? 1 : members.size;
+  const std::uint32_t compared = is_circle(phase) ? 1 : members.size;
   for (std::uint32_t i = 0; i < compared; ++i) {
     if (towards(i, block) != first) return std::nullopt;
     if (!even && towards(i, block + 1) != first) return std::nullopt;
@@ -179,7 +187,7 @@ std::optional<PhaseEnd> PhaseTimes::ring_in_step(const Phase& phase) const {
 }
 
 std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
-  if (!is_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
+  if (!is_even_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
   const std::uint64_t ep = costs_.endpoint_ns(phase);
   const Exchange exchange(at(phase, 0), ep, costs_.parity);
   PhaseEnd end{ep, 0};
@@ -198,7 +206,7 @@ std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
 
 std::optional<PhaseEnd> PhaseTimes::direct_in_step(const Phase& phase) const {
   const std::uint32_t n = phase.members.size;
-  if (!is_line(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
+  if (!is_circle(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
   const std::vector<std::uint64_t> begins(n, 0);
   std::vector<PhaseEnd> ends(n);
   if (phase.kind == PhaseKind::all_reduce) {

@@ -64,9 +64,10 @@ class PhaseTimes {
   };
 
   std::uint64_t land(std::uint64_t sent, std::uint64_t posted, const Land& cost) const noexcept;
-  Land cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const noexcept;
+  Land cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const;
   std::uint64_t together(const Land& cost) const noexcept { return cost.back + cost.forth; }
-  bool is_line(const Phase& phase) const noexcept;
+  bool is_circle(const Phase& phase) const noexcept;
+  bool is_even_line(const Phase& phase) const noexcept;
   bool fits(const Phase& phase, std::uint64_t latest) const noexcept;
 
   /// The cost that all neighbours of a ring share, whichever of the two block sizes travels.
