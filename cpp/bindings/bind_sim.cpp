@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "chakra_core/collective_time.hpp"
 #include "chakra_core/errors.hpp"
 #include "chakra_core/simulator.hpp"
 
@@ -430,6 +431,23 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
 }
 
+std::uint64_t time_of_collective(const Network& network, const SystemConfig& system, CollectiveType type,
+                                 std::uint64_t bytes, const std::vector<std::uint32_t>& group,
+                                 std::optional<std::uint32_t> root, bool congestion, bool parity,
+                                 bool rendezvous_protocol, std::uint32_t num_queues_per_dim, double injection_scale,
+                                 const std::string& fidelity) {
+  const py::gil_scoped_release release;
+  return collective_time(network, system, type, bytes,
+                         {.group = group,
+                          .root = root,
+                          .congestion = congestion,
+                          .parity = parity,
+                          .rendezvous_protocol = rendezvous_protocol,
+                          .num_queues_per_dim = num_queues_per_dim,
+                          .injection_scale = injection_scale,
+                          .fidelity = parse_fidelity(fidelity)});
+}
+
 }  // namespace
 
 void bind_sim(py::module_& module) {
@@ -449,6 +467,11 @@ void bind_sim(py::module_& module) {
       "thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as "
       "otherwise. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
+  module.def("collective_time", &time_of_collective, "network"_a, "system"_a, "type"_a, "bytes"_a, py::kw_only(),
+             "group"_a = std::vector<std::uint32_t>{}, "root"_a = py::none(), "congestion"_a = false,
+             "parity"_a = false, "rendezvous_protocol"_a = false, "num_queues_per_dim"_a = 1, "injection_scale"_a = 1.0,
+             "fidelity"_a = "auto",
+             "ns from when all members begin one collective together until the last of them is through.");
 }
 
 }  // namespace chakra::bindings

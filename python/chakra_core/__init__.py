@@ -37,6 +37,7 @@ from chakra_core._core import (
 )
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
+from chakra_core.collective_time import collective_time
 from chakra_core.compute_times import ComputeNodes
 from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
@@ -100,6 +101,7 @@ __all__ = [
     "check",
     "check_ranks",
     "collect",
+    "collective_time",
     "concat",
     "convert",
     "convert_text",

@@ -55,6 +55,7 @@ __all__: list[str] = [
     "TraceDiff",
     "TraceDump",
     "TraceStats",
+    "collective_time",
     "concat",
     "convert",
     "diff",
@@ -1420,6 +1421,25 @@ class TimelineCounter:
         time_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
         value: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
+
+def collective_time(
+    network: Network,
+    system: SystemConfig,
+    type: CollectiveType,
+    bytes: typing.SupportsInt | typing.SupportsIndex,
+    *,
+    group: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    root: typing.SupportsInt | typing.SupportsIndex | None = None,
+    congestion: bool = False,
+    parity: bool = False,
+    rendezvous_protocol: bool = False,
+    num_queues_per_dim: typing.SupportsInt | typing.SupportsIndex = 1,
+    injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    fidelity: str = "auto",
+) -> int:
+    """
+    ns from when all members begin one collective together until the last of them is through.
+    """
 
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(

@@ -131,8 +131,8 @@ def simulate(
         groups = [] if recorded else _used_recorded_groups(loaded, network)
     native = _core.simulate(
         loaded,
-        _native_network(network),
-        _native_system(system, network, loaded, parity=parity),
+        native_network(network),
+        native_system(system, network, loaded, parity=parity),
         memory=_native_memory(None if memory is None else Memory.coerce(memory)),
         groups=groups,
         parity=options.parity,
@@ -179,7 +179,12 @@ def _untimed_compute(traces: list[Trace], system: System) -> list[str]:
     ]
 
 
-def _native_network(network: Network) -> _core.Network:
+def native_network(network: Network) -> _core.Network:
+    """Give the network to the core.
+
+    Raises:
+        ConfigError: a graph in pieces, damage of links that are not there.
+    """
     switches = network.switch_numbers()
 
     def number(node: int | str) -> int:
@@ -238,7 +243,13 @@ def _native_memory(memory: Memory | None) -> _core.MemoryConfig:
     )
 
 
-def _native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
+def native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
+    """Give the system to the core, with an algorithm for each dimension.
+
+    Raises:
+        ConfigError: a list does not fit the network, or a file lacks one that the traces need; a custom collective
+            cannot be read.
+    """
     algorithms: dict[str, Any] = {}
     for collective, name in _ALGORITHM_LISTS.items():
         given: tuple[str, ...] | None = getattr(system, name)

@@ -145,7 +145,7 @@ std::optional<PhaseEnd> PhaseTimes::in_step(const Phase& phase) const {
   }
 }
 
-std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const {
+std::vector<PhaseTimes::Land> PhaseTimes::ring_costs(const Phase& phase) const {
   const Members& members = phase.members;
   const std::uint64_t block = costs_.parity && phase.kind == PhaseKind::all_gather ? phase.bytes
                               : costs_.parity                                      ? phase.bytes / members.size
@@ -156,13 +156,14 @@ std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const 
     const std::uint32_t from = phase.anticlockwise ? (i + 1 == n ? 0 : i + 1) : (i == 0 ? n - 1 : i - 1);
     return cost(members[from], members[i], bytes);
   };
-  const Land first = towards(0, block);
+  std::vector<Land> costs;
   const std::uint32_t compared = is_circle(phase) ? 1 : members.size;
   for (std::uint32_t i = 0; i < compared; ++i) {
-    if (towards(i, block) != first) return std::nullopt;
-    if (!even && towards(i, block + 1) != first) return std::nullopt;
+    costs.push_back(towards(i, block));
+    if (!even && towards(i, block + 1) != costs.back()) return {};
   }
-  return first;
+  if (std::all_of(costs.begin(), costs.end(), [&](const Land& one) { return one == costs.front(); })) costs.resize(1);
+  return costs;
 }
 
 /// What every reduction takes; nullopt if a byte more makes a difference.
@@ -176,13 +177,13 @@ std::optional<std::uint64_t> PhaseTimes::common_reduction(const Phase& phase, co
 std::optional<PhaseEnd> PhaseTimes::ring_in_step(const Phase& phase) const {
   const std::uint64_t ep = costs_.endpoint_ns(phase);
   const Exchange exchange(at(phase, 0), ep, costs_.parity);
-  const auto neighbour = ring_cost(phase);
+  const std::vector<Land> costs = ring_costs(phase);
   const auto reduction = common_reduction(phase, exchange);
-  if (!neighbour || !reduction) return std::nullopt;
+  if (costs.size() != 1 || !reduction) return std::nullopt;
   const std::uint64_t steps = exchange.steps();
   const bool reduces = exchange.is_reduced(1);
   const std::uint64_t end =
-      ep * (steps + 1) + steps * together(*neighbour) + (reduces ? phase.members.size - 1 : 0) * *reduction;
+      ep * (steps + 1) + steps * together(costs.front()) + (reduces ? phase.members.size - 1 : 0) * *reduction;
   return PhaseEnd{end, end - (exchange.is_reduced(steps) ? *reduction : ep)};
 }
 
@@ -234,10 +235,12 @@ PhaseTimes::Outcome PhaseTimes::ends(const Phase& phase, std::span<const std::ui
   switch (phase.algorithm.kind) {
     case AlgorithmKind::ring: {
       const Exchange exchange(at(phase, 0), ep, costs_.parity);
-      const auto neighbour = ring_cost(phase);
+      const std::vector<Land> costs = ring_costs(phase);
       const auto reduction = common_reduction(phase, exchange);
-      if (neighbour && reduction) {
-        even_ring(phase, *neighbour, *reduction, begins, ends);
+      if (costs.size() == 1 && reduction) {
+        even_ring(phase, costs.front(), *reduction, begins, ends);
+      } else if (!costs.empty() && reduction && !costs_.rendezvous) {
+        uneven_ring(phase, costs, *reduction, begins, ends);
       } else {
         stepwise(phase, begins, ends);
       }
@@ -288,6 +291,37 @@ void PhaseTimes::even_ring(const Phase& phase, const Land& cost, std::uint64_t r
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t waited = best[i] + (behind - own) * static_cast<std::int64_t>(i) + own * steps;
     const std::uint64_t tick = static_cast<std::uint64_t>(waited) + work;
+    ends[place(i)] = {tick, tick - last};
+  }
+}
+
+/// As above where to stay costs nothing: the more moves the later. Of all paths to a member from the same one only that
+/// with the most rounds counts, and its cost is the difference of two sums along the unrolled ring.
+void PhaseTimes::uneven_ring(const Phase& phase, std::span<const Land> costs, std::uint64_t reduction,
+                             std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends) const {
+  const std::uint64_t ep = costs_.endpoint_ns(phase);
+  const Exchange exchange(at(phase, 0), ep, costs_.parity);
+  const std::size_t n = begins.size();
+  const std::uint64_t steps = exchange.steps();
+  const auto place = [&](std::size_t i) { return phase.anticlockwise ? n - 1 - i : i; };
+  // Unrolled from `steps` places before the first member on; sums[v]: from there to the place v.
+  std::vector<std::int64_t> sums(2 * n - 1);
+  std::vector<std::int64_t> values(2 * n - 1);
+  std::size_t from = static_cast<std::size_t>((n - steps % n) % n);
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    if (v > 0) sums[v] = sums[v - 1] + static_cast<std::int64_t>(costs[place(from)].forth);
+    values[v] = static_cast<std::int64_t>(begins[place(from)]) - sums[v];
+    if (++from == n) from = 0;
+  }
+  std::int64_t round = 0;
+  for (const Land& one : costs) round += static_cast<std::int64_t>(one.forth);
+  const std::vector<std::int64_t> best = window_maxima(values, n);
+  const std::uint64_t work = ep * (steps + 1) + (exchange.is_reduced(1) ? n - 1 : 0) * reduction;
+  const std::uint64_t last = exchange.is_reduced(steps) ? reduction : ep;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t distance = steps + i;
+    const std::int64_t way = sums[distance % n] + static_cast<std::int64_t>(distance / n) * round;
+    const std::uint64_t tick = static_cast<std::uint64_t>(best[i] + way) + work;
     ends[place(i)] = {tick, tick - last};
   }
 }
