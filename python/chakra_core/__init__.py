@@ -37,7 +37,9 @@ from chakra_core._core import (
 )
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
-from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.collective_time import collective_time
+from chakra_core.compute_times import ComputeNodes
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -45,6 +47,7 @@ from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
+from chakra_core.run_check import check
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
@@ -59,6 +62,7 @@ __all__ = [
     "ChakraError",
     "CollectiveType",
     "CommGroups",
+    "ComputeNodes",
     "ConfigError",
     "DependencyError",
     "Diagnosis",
@@ -66,6 +70,8 @@ __all__ = [
     "Feeder",
     "FormatError",
     "IoInfo",
+    "Link",
+    "LinkDamage",
     "LinkError",
     "LinkReport",
     "LinkedTrace",
@@ -74,6 +80,7 @@ __all__ = [
     "Names",
     "Network",
     "Node",
+    "NodeDelay",
     "NodeTotals",
     "NodeType",
     "Problem",
@@ -83,6 +90,7 @@ __all__ = [
     "Report",
     "Result",
     "SimulationError",
+    "Stragglers",
     "StreamStatistics",
     "System",
     "Trace",
@@ -90,8 +98,10 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "check",
     "check_ranks",
     "collect",
+    "collective_time",
     "concat",
     "convert",
     "convert_text",

@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
-from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, System
+from chakra_core.compute_times import Times
+from chakra_core.compute_times import compute_times as times_of_nodes
+from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
 from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
@@ -34,6 +36,7 @@ def simulate(
     system: System | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     comm_groups: CommGroups | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     memory: Memory | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    damage: Iterable[LinkDamage | Mapping[str, Any]] = (),
     congestion: bool = False,
     parity: bool = False,
     num_queues_per_dim: int = 1,
@@ -45,6 +48,8 @@ def simulate(
     communication: Literal["simulated", "recorded"] = "simulated",
     fidelity: Fidelity = "auto",
     fold: bool = True,
+    stragglers: Stragglers | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    compute_times: Times | None = None,
     groups_as_listed: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
@@ -59,6 +64,7 @@ def simulate(
         comm_groups: ranks of each group that nodes name in `pg_name`; by default the groups that PyTorch recorded in
             the traces.
         memory: remote memory, for MEM_LOAD and MEM_STORE nodes; by default there is none.
+        damage: links that are slower than the network says (`LinkDamage`, or a dict of its fields).
         congestion: messages wait for busy links.
         parity: behave as ASTRA-sim does, its known defects included.
         num_queues_per_dim: chunk queues of each network dimension.
@@ -79,6 +85,13 @@ def simulate(
         fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no message but
             in collectives, and groups that divide the ranks into parts of one form. The times are the same. Fidelity
             "phase" and "message" never fold.
+        stragglers: ranks that compute slower or begin later, nodes that start later, seeded jitter; see `Stragglers`.
+            Ranks that differ by that are not folded.
+        compute_times: what COMP nodes take in ns, in place of their durations or the roofline. A function, called once
+            for each distinct trace with a `ComputeNodes` (columns of its COMP nodes), that returns an array with an
+            entry a node; or times by name, or by name and shapes: a mapping whose keys are `name` or `(name, shapes)`,
+            or a table (mapping of columns, data frame) of `name`, `duration_ns` and maybe `shapes`. NaN, and what a
+            table lacks: as otherwise. Times by name and shapes come before those by name. Fractions of a ns are cut.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
         record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
         progress: counts completed nodes; `cancel()` it from another thread to stop.
@@ -92,7 +105,7 @@ def simulate(
         DependencyError: nodes wait for each other in a cycle.
         FormatError, OSError: a trace cannot be read.
     """
-    network = Network.coerce(network)
+    network = Network.coerce(network).with_damage(damage)
     system = System() if system is None else System.coerce(system)
     given_groups = None if comm_groups is None else _usable_groups(CommGroups.coerce(comm_groups), network)
     options = SimulationOptions(
@@ -110,6 +123,7 @@ def simulate(
     )
     _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
+    given_times = [] if compute_times is None else times_of_nodes(compute_times, loaded)
     recorded = options.communication == "recorded"
     groups = given_groups
     if groups is None:
@@ -117,8 +131,8 @@ def simulate(
         groups = [] if recorded else _used_recorded_groups(loaded, network)
     native = _core.simulate(
         loaded,
-        _native_network(network),
-        _native_system(system, network, loaded, parity=parity),
+        native_network(network),
+        native_system(system, network, loaded, parity=parity),
         memory=_native_memory(None if memory is None else Memory.coerce(memory)),
         groups=groups,
         parity=options.parity,
@@ -131,10 +145,12 @@ def simulate(
         recorded_communication=recorded,
         fidelity=options.fidelity,
         fold=options.fold,
+        stragglers=_native_stragglers(stragglers, network.num_npus),
+        compute_ns=given_times,
         record_nodes=record_nodes,
         progress=progress,
     )
-    return Result(native, loaded, _untimed_compute(loaded, system))
+    return Result(native, loaded, network, [] if given_times else _untimed_compute(loaded, system))
 
 
 def _check_resources(options: SimulationOptions) -> None:
@@ -163,12 +179,55 @@ def _untimed_compute(traces: list[Trace], system: System) -> list[str]:
     ]
 
 
-def _native_network(network: Network) -> _core.Network:
+def native_network(network: Network) -> _core.Network:
+    """Give the network to the core.
+
+    Raises:
+        ConfigError: a graph in pieces, damage of links that are not there.
+    """
+    switches = network.switch_numbers()
+
+    def number(node: int | str) -> int:
+        return switches[node] if isinstance(node, str) else node
+
+    damage = [
+        (
+            part.dimension,
+            None if part.src is None else number(part.src),
+            None if part.dst is None else number(part.dst),
+            part.bandwidth,
+            part.latency,
+        )
+        for part in network.damage
+    ]
+    if "Graph" in network.topology:
+        links = [(number(li.src), number(li.dst), li.bandwidth, li.latency, li.one_way) for li in network.links]
+        return _core.Network.of_links(network.num_npus, len(switches), links, damage)
     return _core.Network(
         topology=list(network.topology),
         npus=list(network.npus),
         bandwidth=list(network.bandwidth),
         latency=list(network.latency),
+        oversubscription=list(network.oversubscription),
+        damage=damage,
+    )
+
+
+def _native_stragglers(
+    given: Stragglers | Mapping[str, Any] | str | os.PathLike[str] | None, num_ranks: int
+) -> _core.Stragglers:
+    if given is None:
+        return _core.Stragglers()
+    stragglers = Stragglers.coerce(given)
+    stragglers.check_ranks(num_ranks)
+    speeds = [stragglers.compute_speed.get(rank, 1.0) for rank in range(num_ranks)]
+    delays = [int(stragglers.start_delay.get(rank, 0)) for rank in range(num_ranks)]
+    return _core.Stragglers(
+        compute_speed=speeds if stragglers.compute_speed else [],
+        start_delay_ns=delays if stragglers.start_delay else [],
+        node_delays=[(delay.rank, delay.node, int(delay.delay)) for delay in stragglers.node_delays],
+        jitter=stragglers.jitter,
+        seed=stragglers.seed,
     )
 
 
@@ -184,11 +243,19 @@ def _native_memory(memory: Memory | None) -> _core.MemoryConfig:
     )
 
 
-def _native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
-    algorithms = {}
+def native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
+    """Give the system to the core, with an algorithm for each dimension.
+
+    Raises:
+        ConfigError: a list does not fit the network, or a file lacks one that the traces need; a custom collective
+            cannot be read.
+    """
+    algorithms: dict[str, Any] = {}
     for collective, name in _ALGORITHM_LISTS.items():
         given: tuple[str, ...] | None = getattr(system, name)
-        if given is None and system.is_from_file and _uses(traces, collective):
+        members = getattr(system, f"{name}_custom")
+        algorithms[name.replace("implementation", "custom")] = [] if members is None else _load_custom(name, members)
+        if given is None and members is None and system.is_from_file and _uses(traces, collective):
             raise ConfigError(
                 f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes"
             )
@@ -206,6 +273,15 @@ def _native_system(system: System, network: Network, traces: list[Trace], *, par
         roofline_enabled=system.roofline_enabled,
         replay_only=system.replay_only,
     )
+
+
+def _load_custom(name: str, members: tuple[Any, ...]) -> list[Trace]:
+    if isinstance(members[0], Trace):
+        return list(members)
+    try:
+        return load_ranks(members[0])
+    except (ConfigError, OSError) as error:
+        raise ConfigError(f"'{_key(name)}-custom': {error}") from None
 
 
 def _check_length(name: str, given: tuple[str, ...], system: System, network: Network, *, parity: bool) -> None:

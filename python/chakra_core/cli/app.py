@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli.astra_sim_spelling import AstraSimSpelling
 from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
-    app.command()(_command)
+    app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
 
