@@ -40,7 +40,8 @@ from chakra_core.anonymity_certificate import Certificate, Drift
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.collective_time import collective_time
-from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, System
+from chakra_core.compute_times import ComputeNodes
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -49,6 +50,7 @@ from chakra_core.rank_scaling import Rescaled, rescale
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
+from chakra_core.run_check import check
 from chakra_core.several import concat, diff
 from chakra_core.similarity_metrics import ClassDistance, Similarity, similarity
 from chakra_core.simplification import simplify
@@ -67,6 +69,7 @@ __all__ = [
     "ClassDistance",
     "CollectiveType",
     "CommGroups",
+    "ComputeNodes",
     "ConfigError",
     "DependencyError",
     "Diagnosis",
@@ -85,6 +88,7 @@ __all__ = [
     "Names",
     "Network",
     "Node",
+    "NodeDelay",
     "NodeTotals",
     "NodeType",
     "Problem",
@@ -96,6 +100,7 @@ __all__ = [
     "Result",
     "Similarity",
     "SimulationError",
+    "Stragglers",
     "StreamStatistics",
     "System",
     "Trace",
@@ -104,6 +109,7 @@ __all__ = [
     "TraceStats",
     "__version__",
     "anonymise",
+    "check",
     "check_ranks",
     "collect",
     "collective_time",

@@ -45,8 +45,10 @@ __all__: list[str] = [
     "Report",
     "SimulationError",
     "SimulationResult",
+    "Stragglers",
     "StreamStatistics",
     "SystemConfig",
+    "TimelineCounter",
     "TimelineProcess",
     "Trace",
     "TraceBuilder",
@@ -1012,58 +1014,6 @@ class DeviceTrace:
     @property
     def world_size(self) -> int: ...
 
-class LinkReport:
-    """
-    What linking found, dropped, and could not explain.
-    """
-    def __str__(self) -> str: ...
-    @property
-    def advice(self) -> list[str]:
-        """
-        What to change in the collection.
-        """
-    @property
-    def counts(self) -> dict:
-        """
-        Counts by section and name, as nested dicts.
-        """
-    @property
-    def text(self) -> str:
-        """
-        The figures that are not 0, and the advice, for people.
-        """
-
-class LinkedTrace:
-    """
-    A host trace joined with the device trace of the same rank.
-    """
-    def save(self, path: os.PathLike[str] | str | bytes) -> None:
-        """
-        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
-        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
-        """
-    @property
-    def num_device_events(self) -> int: ...
-    @property
-    def num_host_nodes(self) -> int: ...
-    @property
-    def process_groups(self) -> dict[str, list[int]]:
-        """
-        Ranks of each process group by its name.
-        """
-    @property
-    def rank(self) -> int | None:
-        """
-        From the argument, else from the device trace; or None.
-        """
-    @property
-    def report(self) -> LinkReport: ...
-    @property
-    def span_ns(self) -> int:
-        """
-        Length of the record in ns; 0 without a device trace.
-        """
-
 class ReplayReport:
     """
     A trace played with nothing but its durations and dependencies, against its record.
@@ -1101,6 +1051,63 @@ class ReplayReport:
     def unexplained_device_wait_ns(self) -> int: ...
     @property
     def unexplained_device_waits(self) -> int: ...
+
+class LinkReport:
+    """
+    What linking found, dropped, and could not explain. Each part is made on first use.
+    """
+    def __str__(self) -> str: ...
+    @property
+    def advice(self) -> list[str]:
+        """
+        What to change in the collection.
+        """
+    @property
+    def counts(self) -> dict:
+        """
+        Counts by section and name, as nested dicts.
+        """
+    @property
+    def replay(self) -> ReplayReport | None:
+        """
+        What `replay` says of the trace that `convert` makes by default; None without a device trace. Takes about as long as both.
+        """
+    @property
+    def text(self) -> str:
+        """
+        The figures that are not 0, the advice and the replay, for people.
+        """
+
+class LinkedTrace:
+    """
+    A host trace joined with the device trace of the same rank.
+    """
+    def save(self, path: os.PathLike[str] | str | bytes) -> None:
+        """
+        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
+        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
+        """
+    @property
+    def num_device_events(self) -> int: ...
+    @property
+    def num_host_nodes(self) -> int: ...
+    @property
+    def process_groups(self) -> dict[str, list[int]]:
+        """
+        Ranks of each process group by its name.
+        """
+    @property
+    def rank(self) -> int | None:
+        """
+        From the argument, else from the device trace; or None.
+        """
+    @property
+    def report(self) -> LinkReport: ...
+    @property
+    def span_ns(self) -> int:
+        """
+        Length of the record in ns; 0 without a device trace.
+        """
 
 class Network:
     """
@@ -1268,13 +1275,37 @@ class SimulationResult:
     Times of a simulated run, in ns, as columns.
     """
 
+    NEVER_ENDED: typing.ClassVar[int] = 18446744073709551615
     RESOURCES: typing.ClassVar[tuple] = ("none", "cpu", "compute", "comm", "memory")
+    def lanes_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Of each row: index into lanes.
+        """
+    def resources_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint8]:
+        """
+        Of each row: index into RESOURCES (uint8).
+        """
+    @property
+    def activity(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective in each dimension it used.
+        """
+    @property
+    def collectives(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective of a group.
+        """
     @property
     def comm_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def compute_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def cpu_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def dimensions(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each dimension of the network.
+        """
     @property
     def events(self) -> int: ...
     @property
@@ -1284,9 +1315,24 @@ class SimulationResult:
     @property
     def finish_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def first_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        By rank, and one more: where its nodes begin in the node columns.
+        """
+    @property
     def folded_ranks(self) -> int:
         """
         Ranks that another one was simulated for.
+        """
+    @property
+    def group_totals(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each group and type of collective.
+        """
+    @property
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """
+        Name and ranks of each group; the first is all ranks.
         """
     @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
@@ -1296,25 +1342,26 @@ class SimulationResult:
         Names of what nodes ran on.
         """
     @property
+    def late_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Nodes that waited for a slot.
+        """
+    @property
+    def late_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        How long each of late_node waited.
+        """
+    @property
+    def links(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each directed link that was used, with congestion.
+        """
+    @property
     def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def messages(self) -> int: ...
     @property
     def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
-    @property
-    def node_lane(self) -> numpy.typing.NDArray[numpy.uint32]:
-        """
-        Indices into lanes.
-        """
-    @property
-    def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
-    @property
-    def node_resource(self) -> numpy.typing.NDArray[numpy.uint8]:
-        """
-        Indices into RESOURCES (uint8).
-        """
-    @property
-    def node_row(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
     def node_start_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
@@ -1330,6 +1377,35 @@ class SimulationResult:
     @property
     def warnings(self) -> list[str]: ...
 
+class Stragglers:
+    """
+    What makes ranks slower, or faster, than their traces say.
+    """
+    def __init__(
+        self,
+        *,
+        compute_speed: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        start_delay_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+        node_delays: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = [],
+        jitter: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        One entry a rank; `node_delays`: rank, node id, ns.
+        """
+    def jitter_factor(
+        self, rank: typing.SupportsInt | typing.SupportsIndex, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> float:
+        """
+        The jitter's factor of a node.
+        """
+
 class TimelineProcess:
     """
     One group of tracks, such as a rank, and the slices on them: nodes of a trace with a begin and an end. Columns have one entry a slice, in any order.
@@ -1344,6 +1420,20 @@ class TimelineProcess:
         track: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32],
         start_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
         end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+    ) -> None: ...
+
+class TimelineCounter:
+    """
+    A curve of values, each of which holds from its time on.
+    """
+    def __init__(
+        self,
+        process: str,
+        name: str,
+        unit: str,
+        *,
+        time_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+        value: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
 
 def collective_time(
@@ -1371,6 +1461,7 @@ def convert(
     layout: str = "exact",
     lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     memory_nodes: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
@@ -1388,6 +1479,7 @@ def link(
     rank: typing.SupportsInt | typing.SupportsIndex | None = None,
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> LinkedTrace:
     """
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.
@@ -1478,22 +1570,26 @@ def simulate(
     recorded_communication: bool = False,
     fidelity: str = "auto",
     fold: bool = True,
+    stragglers: Stragglers = ...,
+    compute_ns: collections.abc.Sequence[typing.Annotated[numpy.typing.ArrayLike, numpy.uint64] | None] = [],
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """
-    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as otherwise. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
     """
 
 def write_timeline(
     processes: collections.abc.Sequence[TimelineProcess],
     path: os.PathLike[str] | str | bytes,
     *,
+    flows: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    counters: collections.abc.Sequence[TimelineCounter] = [],
     format: str | None = None,
     progress: Progress | None = None,
 ) -> None:
     """
-    Writes a timeline file; gzip if the name ends in .gz. Progress counts slices.
+    Writes a timeline file; gzip if the name ends in .gz. `flows` has the shape (flows, 4): process and slice that an arrow leaves, process and slice that it reaches. Progress counts slices.
     """
 
 __version__: str
