@@ -16,7 +16,7 @@ from chakra_core.compute_times import compute_times as times_of_nodes
 from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
 from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
-from chakra_core.recorded_groups import recorded_groups
+from chakra_core.recorded_groups import used_recorded_groups
 from chakra_core.result import Result
 
 _ALGORITHM_LISTS = {
@@ -128,7 +128,8 @@ def simulate(
     groups = given_groups
     if groups is None:
         # Recorded times need no members, who may well be ranks that are not simulated.
-        groups = [] if recorded else _used_recorded_groups(loaded, network)
+        # Others of the recorded groups may well speak of ranks that are not simulated.
+        groups = [] if recorded else _usable_groups(used_recorded_groups(loaded), network)
     native = _core.simulate(
         loaded,
         native_network(network),
@@ -306,17 +307,6 @@ def _uses(traces: list[Trace], collective: CollectiveType) -> bool:
         bool(np.any((trace.attr("comm_type").filled(-1) == collective) & (trace.types == NodeType.COMM_COLL_NODE)))
         for trace in distinct
     )
-
-
-def _used_recorded_groups(traces: list[Trace], network: Network) -> list[tuple[str, list[int]]]:
-    """Take the recorded groups that nodes name; others may well speak of ranks that are not simulated."""
-    recorded = recorded_groups(traces).groups
-    if not recorded:
-        return []
-    distinct = {id(trace): trace for trace in traces}.values()
-    used = {str(name) for trace in distinct for name in np.unique(trace.attr("pg_name").compressed())}
-    used -= _ALL_RANKS
-    return _usable_groups(CommGroups(groups={name: recorded[name] for name in used & recorded.keys()}), network)
 
 
 def _usable_groups(groups: CommGroups, network: Network) -> list[tuple[str, list[int]]]:
