@@ -127,8 +127,7 @@ def simulate(
     recorded = options.communication == "recorded"
     groups = given_groups
     if groups is None:
-        # Recorded times need no members, who may well be ranks that are not simulated.
-        # Others of the recorded groups may well speak of ranks that are not simulated.
+        # Recorded times need no members, and groups that nobody names may speak of ranks that are not simulated.
         groups = [] if recorded else _usable_groups(used_recorded_groups(loaded), network)
     native = _core.simulate(
         loaded,
