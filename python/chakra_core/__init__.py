@@ -3,6 +3,7 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
+from chakra_core import generate
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -97,6 +98,7 @@ __all__ = [
     "convert_text",
     "diagnose",
     "diff",
+    "generate",
     "link",
     "load",
     "load_linked",
