@@ -184,8 +184,7 @@ class LayeredRandom {
       parents_.push_back(random_.below(level * width_));
     }
     std::ranges::sort(parents_);
-    const auto repeated = std::ranges::unique(parents_);
-    parents_.erase(repeated.begin(), repeated.end());
+    parents_.erase(std::unique(parents_.begin(), parents_.end()), parents_.end());
   }
 
   const Parameters& parameters_;
