@@ -125,12 +125,11 @@ struct Frame {
   std::size_t size;   ///< of the message
 };
 
-/// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
-/// if the prefix is no varint or the message would end after the bytes.
-inline Frame read_frame(std::string_view bytes, std::size_t offset);
-/// The same for lengths of more than two bytes and for what is no frame.
+/// read_frame() for lengths of more than two bytes and for what is no frame.
 Frame read_unusual_frame(std::string_view bytes, std::size_t offset);
 
+/// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
+/// if the prefix is no varint or the message would end after the bytes.
 inline Frame read_frame(std::string_view bytes, std::size_t offset) {
   const std::size_t left = bytes.size() - offset;
   if (left >= 2) {
