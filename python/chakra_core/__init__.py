@@ -37,6 +37,7 @@ from chakra_core._core import (
     __version__,
 )
 from chakra_core.async_feeder import AsyncFeeder
+from chakra_core.bundle import Bundle
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.diagnosis import Diagnosis, diagnose
@@ -56,6 +57,7 @@ __all__ = [
     "AsyncFeeder",
     "Attribute",
     "Blockage",
+    "Bundle",
     "Cancelled",
     "ChakraError",
     "CollectiveType",

@@ -28,7 +28,7 @@ struct BlockNode {
   std::vector<std::uint32_t> parents = {};          ///< data dependencies on earlier nodes of the block
   std::vector<std::uint32_t> inputs = {};  ///< data dependencies on whatever a placement connects to these inputs
   /// Nodes of one queue run in the order of the program: each has a control dependency on the one before it, unless it
-  /// has a data dependency on that one anyway.
+  /// has a data dependency on that one anyway. Less than 2^16.
   std::optional<std::uint32_t> queue = {};
 };
 

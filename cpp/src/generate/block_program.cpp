@@ -12,6 +12,9 @@ namespace chakra {
 
 namespace {
 
+/// Far more than any device has streams; keeps what is remembered for each in bounds.
+constexpr std::uint32_t most_queues = 1U << 16;
+
 std::string place_of(const BlockProgram& program, std::size_t placement) {
   return "block program, placement " + std::to_string(placement) + " (" + program.label[placement] + ")";
 }
@@ -25,6 +28,10 @@ void check_block(const Block& block, std::size_t number) {
     if (!parents_fit || !inputs_fit) {
       throw ChakraError("block program, block " + std::to_string(number) + ", node " + node.name + ": " +
                         (parents_fit ? "an input that the block does not have" : "a parent that is no earlier node"));
+    }
+    if (node.queue.value_or(0) >= most_queues) {
+      throw ChakraError("block program, block " + std::to_string(number) + ", node " + node.name + ": queue " +
+                        std::to_string(*node.queue) + " of at most " + std::to_string(most_queues));
     }
   }
 }

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from chakra_core._core import ConfigError, Testcase, Trace
+from chakra_core.bundle import is_bundle
 from chakra_core.cli.parameters import JsonOption
 from chakra_core.cli.printing import format_bytes, format_count, print_json, print_table
 from chakra_core.cli.progress import watch
@@ -27,7 +28,8 @@ _Prefix = Annotated[
         "--output",
         "-o",
         show_default=False,
-        help="Files to write: a prefix (run gives run.0.et, run.1.et, ...) or a name with %d for the rank.",
+        help="Files to write: a prefix (run gives run.0.et, run.1.et, ...) or a name with %d for the rank. "
+        "llm also takes run.etb: all ranks in one file.",
     ),
 ]
 
@@ -162,7 +164,7 @@ def write_transformer(
     known = model if model in preset_names() else _model_of_file(model)
     run = transformer(known, device=device, **degrees | batch | options | others)
     paths = watch("writing traces", lambda _: run.save(output))
-    _report_run(run, paths, groups_path(output), json=json)
+    _report_run(run, paths, output if is_bundle(output) else groups_path(output), json=json)
 
 
 def _model_of_file(name: str) -> TransformerModel:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from chakra_core.bundle import Bundle, is_bundle
 from chakra_core.cli.loading import load_named
 from chakra_core.cli.parameters import JsonOption, OnErrorOption, TracePaths
 from chakra_core.cli.printing import print_json, print_table
@@ -77,7 +78,7 @@ def simulate(
     # Before the traces are loaded, so that a wrong key is told at once.
     network_model = Network.load(network)
     system_model = System() if system is None else System.load(system)
-    groups_model = None if comm_groups is None else CommGroups.load(comm_groups)
+    groups_model = _groups(traces, comm_groups)
     memory_model = None if memory is None else Memory.load(memory)
     loaded = load_named(traces, num_ranks=network_model.num_npus, on_error=on_error)
     result = watch(
@@ -106,6 +107,12 @@ def simulate(
         print_json(result.to_dict())
     else:
         _print(result)
+
+
+def _groups(traces: list[str], comm_groups: Path | None) -> CommGroups | None:
+    if comm_groups is not None:
+        return CommGroups.load(comm_groups)
+    return Bundle.load(traces[0]).groups if len(traces) == 1 and is_bundle(traces[0]) else None
 
 
 def _write_files(result: Result, timeline: Path | None, csv: Path | None) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Blocks of nodes, and programs that put them one after another: what the native core makes traces of."""
+"""Blocks of nodes, and programs that put them one after another, in the plain form of a bundle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
 
-from chakra_core._core import BlockNode, BlockProgram, CollectiveType
+from chakra_core._core import CollectiveType
+from chakra_core.bundle import Plain, plain_node
 from chakra_core.generate.workload import Device
 
 
@@ -55,7 +56,7 @@ class BlockBuilder:
 
     def __init__(self, num_inputs: int, device: Device | None) -> None:
         """Begin with no nodes."""
-        self.nodes: list[BlockNode] = []
+        self.nodes: list[Plain] = []
         self.num_inputs = num_inputs
         self._device = device
 
@@ -105,11 +106,11 @@ class BlockBuilder:
         parents = list(dict.fromkeys(parent for parent in after if not isinstance(parent, Input)))
         inputs = [parent.number for parent in after if isinstance(parent, Input)]
         ranked = [(attribute, int(value)) for attribute, value in rank_attrs]
-        node = BlockNode(
+        node = plain_node(
             name,
             kind,
             duration_ns=duration_ns,
-            attrs=dict(attrs),
+            attrs=attrs,
             rank_attrs=ranked,
             parents=parents,
             inputs=inputs,
@@ -147,13 +148,15 @@ class Program:
             self._link_offsets.append(len(self._link_node))
         return len(self._block) - 1
 
-    def finish(self) -> BlockProgram:
-        """Hand the program over to the core."""
-        return BlockProgram(
-            blocks=[(block.nodes, block.num_inputs) for block in self._blocks],
-            block=self._block,
-            label=self._label,
-            link_offsets=self._link_offsets,
-            link_placement=self._link_placement,
-            link_node=self._link_node,
-        )
+    def finish(self) -> Plain:
+        """Return the program in its plain form."""
+        return {
+            "blocks": [{"inputs": block.num_inputs, "nodes": block.nodes} for block in self._blocks],
+            "placements": {
+                "block": self._block,
+                "label": self._label,
+                "link_offsets": self._link_offsets,
+                "link_placement": self._link_placement,
+                "link_node": self._link_node,
+            },
+        }

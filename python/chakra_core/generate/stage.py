@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from chakra_core._core import BlockProgram, CollectiveType
+from chakra_core._core import CollectiveType
+from chakra_core.bundle import Plain
 from chakra_core.generate.block import BlockBuilder, Input, Parent, Program, RankValue, Reference
 from chakra_core.generate.layer import LayerBlocks, PassBlock
 from chakra_core.generate.memory import StageContent
@@ -73,7 +74,7 @@ class StageProgram:
         self._expert_replicas = self._replicas // parallelism.ep
         self.passes = self._passes()
 
-    def build(self) -> BlockProgram:
+    def build(self) -> Plain:
         """Make the program."""
         if not self._training:
             self._infer()

@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from chakra_core._core import BlockProgram, ConfigError, Trace
+from chakra_core._core import ConfigError, Trace
+from chakra_core.bundle import Bundle, RankTable, is_bundle
 from chakra_core.config import CommGroups
 from chakra_core.generate.block import GROUP_KINDS
 from chakra_core.generate.memory import MemoryReport, memory_report
@@ -34,6 +35,7 @@ class TransformerRun:
         workload: batch, precision and how the step is run.
         device: what the durations come from; None for durations of 0, which leaves them to the simulator's roofline.
         groups: ranks of each process group, by the names that nodes have in `pg_name`.
+        bundle: all of it in a form that goes into one file.
         group_kinds: "tp", "cp", "dp", "ep", "edp" or "embedding" for each of these names.
     """
 
@@ -45,14 +47,14 @@ class TransformerRun:
         self.parallelism = parallelism
         self.workload = workload
         self.device = device
-        self._table = GroupTable(
+        table = GroupTable(
             parallelism, has_experts=model.is_moe, shares_embedding=model.tied_embeddings and workload.phase == "train"
         )
-        self.groups = CommGroups(groups=self._table.groups)
-        self.group_kinds: Mapping[str, str] = dict(self._table.kinds)
+        self.groups = CommGroups(groups=table.groups)
+        self.group_kinds: Mapping[str, str] = dict(table.kinds)
         stages = [StageProgram(model, parallelism, workload, device, stage) for stage in range(parallelism.pp)]
         self._memory = [memory_report(model, parallelism, workload, one.sizes, one.content()) for one in stages]
-        self._programs: list[BlockProgram] = [one.build() for one in stages]
+        self.bundle = Bundle([one.build() for one in stages], _rank_table(parallelism, table), self.groups)
 
     @property
     def num_ranks(self) -> int:
@@ -62,26 +64,16 @@ class TransformerRun:
     @property
     def num_nodes(self) -> int:
         """Nodes of all traces together."""
-        each = self.parallelism.ranks // self.parallelism.pp
-        return each * sum(len(program) for program in self._programs)
+        return self.bundle.num_nodes
 
     def trace(self, rank: int) -> Trace:
         """Make the trace of a rank."""
-        if not 0 <= rank < self.num_ranks:
-            raise ConfigError(f"there is no rank {rank}; the run has {self.num_ranks}")
-        place = self.parallelism.coordinates(rank)
-        stages = self.parallelism.pp
-        previous = self.parallelism.rank({**place, "pp": (place["pp"] - 1) % stages})
-        following = self.parallelism.rank({**place, "pp": (place["pp"] + 1) % stages})
-        groups = [self._table.name(kind, rank) for kind in GROUP_KINDS]
-        trace: Trace = self._programs[place["pp"]].build([*groups, rank, previous, following])
-        return trace
+        return self.bundle.trace(rank)
 
     @cached_property
     def traces(self) -> list[Trace]:
         """Traces of all ranks, as `simulate` takes them."""
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
-            return list(threads.map(self.trace, range(self.num_ranks)))
+        return self.bundle.traces()
 
     def memory(self, rank: int) -> MemoryReport:
         """Return what a rank needs memory for."""
@@ -91,12 +83,16 @@ class TransformerRun:
         """Write a trace a rank, and `<prefix>.groups.json` for `comm_groups`.
 
         Args:
-            prefix: "run" gives run.0.et, run.1.et, ...; or a name with %d for the rank, such as "run.%d.et.zst".
+            prefix: "run" gives run.0.et, run.1.et, ...; or a name with %d for the rank, such as "run.%d.et.zst"; or
+                "run.etb" for one file of all ranks, groups included, and nothing else.
 
         Raises:
             OSError: a file cannot be written.
         """
         text = os.fspath(prefix)
+        if is_bundle(prefix):
+            self.bundle.save(prefix)
+            return [Path(prefix)]
         pattern = text if "%d" in Path(text).name else f"{text}.%d.et"
         paths = [Path(pattern.replace("%d", str(rank))) for rank in range(self.num_ranks)]
 
@@ -118,6 +114,19 @@ class TransformerRun:
             "groups": len(self.groups),
             "memory": [{**asdict(one), "total": one.total} for one in self._memory],
         }
+
+
+def _rank_table(parallelism: Parallelism, table: GroupTable) -> RankTable:
+    """List groups, number and neighbours in the pipeline of each rank, in the order of RankValue."""
+    ranks = range(parallelism.ranks)
+    places = [parallelism.coordinates(rank) for rank in ranks]
+    stages = parallelism.pp
+
+    def beside(step: int) -> list[int]:
+        return [parallelism.rank({**place, "pp": (place["pp"] + step) % stages}) for place in places]
+
+    groups = [[table.name(kind, rank) for rank in ranks] for kind in GROUP_KINDS]
+    return RankTable([place["pp"] for place in places], [*groups, list(ranks), beside(-1), beside(1)])
 
 
 def groups_path(prefix: str | os.PathLike[str]) -> Path:

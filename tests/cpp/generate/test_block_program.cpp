@@ -65,6 +65,7 @@ TEST(BlockProgram, WhatDoesNotFitIsAnError) {
   refuses([](BlockProgram& program) { program.link_node[0] = 2; });
   refuses([](BlockProgram& program) { program.blocks[0].nodes[0].parents = {0}; });
   refuses([](BlockProgram& program) { program.blocks[0].nodes[0].inputs = {1}; });
+  refuses([](BlockProgram& program) { program.blocks[0].nodes[0].queue = 1U << 16; });
   refuses([](BlockProgram& program) { program.blocks[0].nodes[1].rank_attributes[0].value = 2; });
   EXPECT_THROW(build_trace(three_placements(), {}), ChakraError);
 }

@@ -30,6 +30,6 @@ def test_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.yml").write_text("layers: 2\nhidden: 64\nheads: 8\nffn: 96\nvocabulary: 512\n")
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^    chakra-core (.*?)(?:   #.*)?$", GUIDE, flags=re.M)
-    assert len(commands) >= 4
+    assert len(commands) >= 6
     for command in commands:
         assert main(command.split()) == 0, command
