@@ -118,3 +118,15 @@ def test_groups_divide_the_ranks() -> None:
         groups = [run.groups.groups[name] for name, one in run.group_kinds.items() if one == kind]
         assert {len(group) for group in groups} == {size}
         assert sorted(rank for group in groups for rank in group) == list(range(32))
+
+
+def test_ranks_that_share_experts_hold_different_ones() -> None:
+    run = transformer(preset("mixtral-8x7b", layers=4), tp=2, cp=2, dp=4, pp=2, ep=2, sequence=64)
+    groups = {
+        kind: [set(run.groups.groups[name]) for name, one in run.group_kinds.items() if one == kind]
+        for kind in ("ep", "edp", "dp")
+    }
+    assert all(len(sharing & replicas) <= 1 for sharing in groups["ep"] for replicas in groups["edp"])
+    # Replicas of experts are among the replicas of all else, and so are those who share experts.
+    for group in (*groups["ep"], *groups["edp"]):
+        assert any(group <= replicas for replicas in groups["dp"])

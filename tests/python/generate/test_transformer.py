@@ -89,6 +89,18 @@ def test_reductions_overlap_with_the_backward_pass() -> None:
     assert result.exposed_comm_ns[0] < result.comm_ns[0]
 
 
+def test_parameters_are_gathered_one_part_ahead() -> None:
+    trace = transformer(LLAMA, dp=2, sequence=32, zero=3).trace(0)
+    ids = {name: int(node) for node, name in zip(trace.ids, trace.names.to_list(), strict=True)}
+    for layer in (2, 3):
+        gather = trace.node(ids[f"mb0.layer{layer}.parameters.all_gather"])
+        assert gather.data_deps.tolist() == [ids[f"mb0.layer{layer - 2}.mlp_add"]]
+        first = trace.node(ids[f"mb0.layer{layer}.attention_norm"])
+        assert set(first.data_deps.tolist()) == {gather.id, ids[f"mb0.layer{layer - 1}.mlp_add"]}
+    gather = trace.node(ids["mb0.layer1.backward.parameters.all_gather"])
+    assert gather.data_deps.tolist() == [ids["mb0.layer3.backward.attention_norm_backward"]]
+
+
 def test_tensor_parallel_bytes_are_those_of_megatron() -> None:
     """Shoeybi et al. 2019: two all-reduces of a layer's activations forward and two backward."""
     run = transformer(LLAMA, tp=4, sequence=32, micro_batch=2, micro_batches=3)
