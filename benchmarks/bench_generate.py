@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from measure import Ratio, compare
+from measure import Ratio, compare, wall_seconds
 
 import chakra_core as cc
 from chakra_core import proto
@@ -50,5 +50,13 @@ def run(folder: Path, *, smoke: bool) -> list[Ratio]:
     each.rival = "protobuf messages, node for node"
     each.ratio *= long.num_nodes / 20_000
     each.note = f"{long.num_nodes} nodes, {rate / 1e6:.1f} million a CPU second"
+    bundle = compare(
+        "a run as a bundle",
+        lambda: whole.save(folder / "run.etb"),
+        "a file a rank",
+        lambda: whole.save(folder / "again"),
+        clock=wall_seconds,
+    )
+    bundle.note = f"{(folder / 'run.etb').stat().st_size / 1e6:.2f} MB"
     stage = Ratio("80-layer llama over 128 ranks, written", "STAGE, 59 s", STAGE_SECONDS / seconds, what)
-    return [each] if smoke else [stage, each]
+    return [each, bundle] if smoke else [stage, each, bundle]
