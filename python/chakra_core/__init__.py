@@ -3,6 +3,7 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
+from chakra_core import generate
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -36,6 +37,7 @@ from chakra_core._core import (
     __version__,
 )
 from chakra_core.async_feeder import AsyncFeeder
+from chakra_core.bundle import Bundle
 from chakra_core.collection import collect
 from chakra_core.collective_time import collective_time
 from chakra_core.compute_times import ComputeNodes
@@ -58,6 +60,7 @@ __all__ = [
     "AsyncFeeder",
     "Attribute",
     "Blockage",
+    "Bundle",
     "Cancelled",
     "ChakraError",
     "CollectiveType",
@@ -107,6 +110,7 @@ __all__ = [
     "convert_text",
     "diagnose",
     "diff",
+    "generate",
     "link",
     "load",
     "load_linked",

@@ -15,6 +15,7 @@ from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
 from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
+from chakra_core.cli.generate import generate
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.simplify import simplify
@@ -35,6 +36,7 @@ for _command in (info, validate, doctor, dump, diff, collect, link, convert, sim
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
+app.add_typer(generate, name="generate")
 
 
 def _show_version(wanted: bool) -> None:
