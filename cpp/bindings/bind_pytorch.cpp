@@ -21,11 +21,12 @@ namespace {
 
 LinkedTrace link_paths(const std::optional<std::filesystem::path>& host,
                        const std::optional<std::filesystem::path>& device, std::optional<std::int64_t> rank,
-                       const std::string& on_error, Progress* progress) {
+                       const std::string& on_error, Progress* progress, unsigned threads) {
   LinkOptions options;
   options.on_error = parse_on_error(on_error);
   options.rank = rank;
   options.progress = progress;
+  options.threads = threads;
   const py::gil_scoped_release release;
   return link(host, device, options);
 }
@@ -122,7 +123,7 @@ void bind_pytorch(py::module_& module) {
   bind_linked_trace(module);
   bind_replay_report(module);
   module.def("link", &link_paths, "host"_a, "device"_a, "rank"_a = py::none(), "on_error"_a = "strict",
-             "progress"_a = nullptr,
+             "progress"_a = nullptr, "threads"_a = 0,
              "Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.");
   module.def("load_linked", &load_linked_path, "path"_a, "rank"_a = py::none(), "on_error"_a = "strict",
              "progress"_a = nullptr,

@@ -1315,6 +1315,7 @@ def link(
     rank: typing.SupportsInt | typing.SupportsIndex | None = None,
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> LinkedTrace:
     """
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.

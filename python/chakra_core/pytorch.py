@@ -20,6 +20,7 @@ def link(
     rank: int | None = None,
     on_error: Literal["strict", "recover"] = "strict",
     progress: Progress | None = None,
+    threads: int = 0,
 ) -> LinkedTrace:
     """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
 
@@ -29,6 +30,7 @@ def link(
         rank: the rank; by default what the device trace says.
         on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
         progress: counts the bytes of the files as they lie on disk.
+        threads: that read the two files; 0 means one each. The result does not depend on it.
 
     Returns:
         The joined record; its `report` tells how much of both sides was matched.
@@ -37,7 +39,7 @@ def link(
         LinkError: the two do not belong together, with what to change in the collection.
         FormatError, OSError: a file cannot be read.
     """
-    return _core.link(host, device, rank=rank, on_error=on_error, progress=progress)
+    return _core.link(host, device, rank=rank, on_error=on_error, progress=progress, threads=threads)
 
 
 def load_linked(

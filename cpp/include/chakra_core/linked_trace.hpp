@@ -54,6 +54,7 @@ struct LinkOptions {
   OnError on_error = OnError::strict;
   std::optional<std::int64_t> rank = {};  ///< absent: the device trace's distributedInfo
   Progress* progress = nullptr;           ///< optional; counts bytes of the files as they lie on disk
+  unsigned threads = 0;                   ///< 1 reads one file after the other; 0: both at the same time
 };
 
 /// A PyTorch host trace joined with the Kineto trace of the same rank: which op ran when, what it launched, and what

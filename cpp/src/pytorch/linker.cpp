@@ -109,7 +109,7 @@ LinkedTrace link(const std::optional<std::filesystem::path>& host, const std::op
   const pytorch::ReadOptions read{options.on_error, options.progress};
   std::optional<pytorch::HostTrace> host_trace;
   std::optional<pytorch::DeviceTrace> device_trace;
-  parallel_for(2, 2, [&](std::size_t side) {
+  parallel_for(2, options.threads == 0 ? 2 : options.threads, [&](std::size_t side) {
     if (side == 0 && host) host_trace = pytorch::read_host_trace(*host, read);
     if (side == 1 && device) device_trace = pytorch::read_device_trace(*device, read);
   });
