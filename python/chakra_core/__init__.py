@@ -3,6 +3,7 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
+from chakra_core import batch
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -90,6 +91,7 @@ __all__ = [
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "batch",
     "check_ranks",
     "collect",
     "concat",

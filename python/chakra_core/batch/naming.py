@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,13 +29,23 @@ def name_outputs(items: Sequence[WorkItem], template: str, default_name: str) ->
         ConfigError: the template is malformed or has an unknown field, or two items get the same output, or one an
             input of another.
     """
-    full = (template + default_name if template.endswith("/") else template).replace("%d", "{rank}")
+    full = _full(template, default_name)
     used = _fields_of(full)
     named = [
         item if item.output is not None else _name_one(item, index, full, used) for index, item in enumerate(items)
     ]
     _refuse_clashes(named, template)
     return named
+
+
+def looks_like_output(template: str, default_name: str) -> re.Pattern[str]:
+    """Return what matches the outputs that a template makes, as earlier runs may have left them among the inputs."""
+    parts = _parse(_full(template, default_name))
+    return re.compile("".join(re.escape(text) + ("" if name is None else ".+") for text, name in parts))
+
+
+def _full(template: str, default_name: str) -> str:
+    return (template + default_name if template.endswith("/") else template).replace("%d", "{rank}")
 
 
 def fixed_folder(template: str) -> str:
@@ -56,8 +67,13 @@ def stem_of(name: str) -> str:
 
 
 def _fields_of(template: str) -> list[str]:
+    return [name for _, name in _parse(template) if name is not None]
+
+
+def _parse(template: str) -> list[tuple[str, str | None]]:
+    """Return texts, and the fields that follow them."""
     try:
-        return [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
+        return [(text, name) for text, name, _, _ in string.Formatter().parse(template)]
     except ValueError as error:
         raise ConfigError(f"output {template}: {error}; write {{rank}}, {{stem}} or {{folder}}") from None
 

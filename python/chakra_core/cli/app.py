@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli import batch
 from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
     app.command()(_command)
+app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
 
