@@ -49,6 +49,7 @@ from chakra_core.result import Result
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
+from chakra_core.sweeps import SweepResult, sweep
 from chakra_core.text_workload import convert_text
 
 __all__ = [
@@ -85,6 +86,7 @@ __all__ = [
     "Result",
     "SimulationError",
     "StreamStatistics",
+    "SweepResult",
     "System",
     "Trace",
     "TraceBuilder",
@@ -108,6 +110,7 @@ __all__ = [
     "save",
     "simplify",
     "simulate",
+    "sweep",
     "timeline",
     "validate",
 ]

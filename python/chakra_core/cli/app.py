@@ -20,6 +20,7 @@ from chakra_core.cli.link import link
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
+from chakra_core.cli.sweep import sweep
 from chakra_core.cli.timeline import timeline
 from chakra_core.cli.validate import validate
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
+for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, sweep, timeline):
     app.command()(_command)
 app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
