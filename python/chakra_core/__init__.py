@@ -36,6 +36,7 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
+from chakra_core.astra_log import AstraLog, read_astra_log
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
@@ -54,6 +55,7 @@ from chakra_core.text_workload import convert_text
 
 __all__ = [
     "Adjacency",
+    "AstraLog",
     "AsyncFeeder",
     "Attribute",
     "Blockage",
@@ -105,6 +107,7 @@ __all__ = [
     "load",
     "load_linked",
     "load_run",
+    "read_astra_log",
     "recorded_groups",
     "replay",
     "save",
