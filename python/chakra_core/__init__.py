@@ -41,6 +41,7 @@ from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.diagnosis import Diagnosis, diagnose
+from chakra_core.graphs import graph
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
@@ -103,6 +104,7 @@ __all__ = [
     "convert_text",
     "diagnose",
     "diff",
+    "graph",
     "link",
     "load",
     "load_linked",

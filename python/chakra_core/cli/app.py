@@ -15,6 +15,7 @@ from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
 from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
+from chakra_core.cli.graph import graph
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.simplify import simplify
@@ -32,7 +33,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, sweep, timeline):
+for _command in (
+    info,
+    validate,
+    doctor,
+    dump,
+    diff,
+    collect,
+    link,
+    convert,
+    simplify,
+    simulate,
+    sweep,
+    timeline,
+    graph,
+):
     app.command()(_command)
 app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
