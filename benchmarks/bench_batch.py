@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from measure import Ratio, compare, wall_seconds
@@ -19,8 +21,10 @@ SAMPLE = Path(__file__).resolve().parent.parent / "examples" / "sample"
 
 def run(folder: Path, *, smoke: bool) -> list[Ratio]:
     """Compare on copies of the sample, made longer, and on tiny traces."""
+    conversions = 8 if smoke else 64
     return [
-        two_threads(folder / "pairs", 8 if smoke else 64, 2_000 if smoke else 10_000),
+        two_threads(folder / "pairs", conversions, 2_000 if smoke else 10_000),
+        *cluster(folder / "pairs", conversions),
         engine(folder / "tiny", 50 if smoke else 2_000),
         skipping(folder / "tiny"),
         budget(folder / "large", 4 if smoke else 12, 5_000 if smoke else 400_000),
@@ -53,6 +57,26 @@ def two_threads(folder: Path, conversions: int, events: int) -> Ratio:
         clock=wall_seconds,
         note=f"{seconds:.1f} s; two threads got {cores:.2f} of {len(os.sched_getaffinity(0))} cores",
     )
+
+
+def cluster(folder: Path, conversions: int) -> list[Ratio]:
+    """Convert the same pairs on a Dask cluster of two workers; nothing where Dask is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        return []
+    import distributed
+
+    def convert(where: distributed.Client | None) -> None:
+        output = folder / "out" / "{folder}.et"
+        report = cc.batch.convert(folder, output, threads=2, cluster=where, resume=False)
+        if not report.ok or len(report.records) != conversions:
+            raise RuntimeError(str(report))
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as workers, distributed.Client(workers) as client:
+        convert(client)  # so that workers have imported what they need
+        task = f"{conversions} conversions on two Dask workers"
+        threads, dask = (min(wall_seconds(partial(convert, where)) for _ in range(2)) for where in (None, client))
+    return [Ratio(task, "two threads", threads / dask, f"{dask / threads:.2f} times as long")]
 
 
 def engine(folder: Path, files: int) -> Ratio:

@@ -16,7 +16,7 @@ import pytest
 
 import chakra_core as cc
 from batch_files import chain
-from chakra_core.batch.engine import BatchReport
+from chakra_core.batch.engine import BatchReport, available_cores
 from chakra_core.batch.task import _RACY_NS
 
 
@@ -159,6 +159,37 @@ def test_killed_at_any_moment(folder: Path, outputs: int) -> None:
     assert sorted(path.name for path in Path("out").iterdir()) == sorted(
         [*(f"{rank}.json.gz" for rank in range(40)), "batch-report.jsonl"]
     )
+
+
+def test_interrupted(folder: Path) -> None:
+    (folder / "in").mkdir()
+    for rank in range(40):
+        cc.save(chain(4000 + rank), folder / "in" / f"run.{rank}.et")
+    command = [
+        sys.executable,
+        "-m",
+        "chakra_core",
+        "batch",
+        "convert",
+        "in",
+        "-o",
+        "out/{rank}.json.gz",
+        "--level",
+        "9",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while len(list(folder.glob("out/*.json.gz"))) < 3:
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not list(folder.glob("out/*.tmp-*"))
+    complete = len(list(folder.glob("out/*.json.gz")))
+    assert complete < 40
+    report = cc.batch.convert("in", "out/{rank}.json.gz", level=9)
+    assert report.counts["failed"] == 0
+    assert complete - available_cores() <= report.counts["skipped"] <= complete
 
 
 def test_input_that_changes_while_it_is_read(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
