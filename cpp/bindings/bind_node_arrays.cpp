@@ -93,8 +93,10 @@ class HeldArrays {
 
   std::span<const NodeType> types(const py::object& values, std::size_t count);
   AttributeArray attribute(const std::string& name, const py::object& values);
+  IoArrays io(const py::object& texts, const std::string& what);
 
  private:
+  void set_values(AttributeArray& attribute, const py::array& values);
   template <class Wide>
   void set_integers(AttributeArray& attribute, const py::array& values);
 
@@ -133,15 +135,16 @@ std::span<const NodeType> HeldArrays::types(const py::object& values, std::size_
 /// The arm that a single value of this name would get, if all values fit it.
 template <class Wide>
 AttributeKind integer_kind(const AttributeArray& attribute, std::span<const Wide> values) {
+  const bool is_list = !attribute.offsets.empty();
   Wide smallest = 0;
   Wide largest = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (attribute.absent.empty() || !attribute.absent[i]) {
+    if (is_list || attribute.absent.empty() || !attribute.absent[i]) {
       smallest = std::min(smallest, values[i]);
       largest = std::max(largest, values[i]);
     }
   }
-  const AttributeKind customary = customary_kind(attribute.name);
+  const AttributeKind customary = is_list ? AttributeKind::int64_value : customary_kind(attribute.name);
   if (std::cmp_greater(largest, std::numeric_limits<std::int64_t>::max())) {
     return AttributeKind::uint64_value;
   }
@@ -164,43 +167,90 @@ void HeldArrays::set_integers(AttributeArray& attribute, const py::array& values
   }
 }
 
-AttributeArray HeldArrays::attribute(const std::string& name, const py::object& values) {
-  const auto masked = py::module_::import("numpy").attr("ma");
-  AttributeArray attribute{.name = name};
-  const py::array array = one_dimensional(masked.attr("getdata")(values), "attribute " + name);
-  if (py::cast<bool>(masked.attr("is_masked")(values))) {
-    attribute.absent = span_of(flags_.emplace_back(masked.attr("getmaskarray")(values)));
-  }
-  switch (array.dtype().kind()) {
+void HeldArrays::set_values(AttributeArray& attribute, const py::array& values) {
+  switch (values.dtype().kind()) {
     case 'b':
       attribute.kind = AttributeKind::bool_value;
-      attribute.values = span_of(flags_.emplace_back(array));
+      attribute.values = span_of(flags_.emplace_back(values));
       break;
     case 'i':
-      set_integers<std::int64_t>(attribute, array);
+      set_integers<std::int64_t>(attribute, values);
       break;
     case 'u':
-      set_integers<std::uint64_t>(attribute, array);
+      set_integers<std::uint64_t>(attribute, values);
       break;
     case 'f':
       attribute.kind = AttributeKind::double_value;
-      attribute.values = span_of(doubles_.emplace_back(array));
+      attribute.values = span_of(doubles_.emplace_back(values));
       break;
     case 'U':
-    case 'O':
+    case 'O': {
+      const std::span<const bool> absent = attribute.offsets.empty() ? attribute.absent : std::span<const bool>{};
       attribute.kind = AttributeKind::string_value;
-      attribute.values = strings(array.attr("tolist")(), attribute.absent, "attribute " + name);
+      attribute.values = strings(values.attr("tolist")(), absent, "attribute " + attribute.name);
       break;
+    }
     default:
-      throw py::type_error("attribute " + name + ": an array of " + std::string(py::str(py::object(array.dtype()))) +
+      throw py::type_error("attribute " + attribute.name + ": an array of " +
+                           std::string(py::str(py::object(values.dtype()))) +
                            " has no form in the schema; give bool, integers, floats or str");
+  }
+}
+
+/// A pair of two lists rather than two values.
+bool is_ragged(const py::object& values) {
+  const auto is_list = [](const py::handle& item) {
+    return py::hasattr(item, "__len__") && !py::isinstance<py::str>(item);
+  };
+  return py::isinstance<py::tuple>(values) && py::len(values) == 2 && is_list(values[py::int_(0)]) &&
+         is_list(values[py::int_(1)]);
+}
+
+/// One value a node from one dimension; a list a node from a pair (offsets, values) or from the rows of two dimensions.
+AttributeArray HeldArrays::attribute(const std::string& name, const py::object& values) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object masked = numpy.attr("ma");
+  AttributeArray attribute{.name = name};
+  if (is_ragged(values)) {
+    attribute.offsets = unsigned_integers(values[py::int_(0)], "attribute " + name + ": its offsets");
+    set_values(attribute, one_dimensional(values[py::int_(1)], "attribute " + name + ": its values"));
+  } else {
+    const py::array array(numpy.attr("asarray")(masked.attr("getdata")(values)));
+    const bool has_rows = array.ndim() == 2;
+    if (py::cast<bool>(masked.attr("is_masked")(values))) {
+      const py::object mask = masked.attr("getmaskarray")(values);
+      attribute.absent = span_of(flags_.emplace_back(has_rows ? mask.attr("all")("axis"_a = 1) : mask));
+    }
+    if (has_rows) {
+      const py::object offsets = numpy.attr("arange")(array.shape(0) + 1) * py::int_(array.shape(1));
+      attribute.offsets = unsigned_integers(offsets, name);
+    }
+    set_values(attribute, one_dimensional(has_rows ? array.attr("ravel")() : py::object(array), "attribute " + name));
+  }
+  if (!attribute.offsets.empty()) {
+    attribute.kind = static_cast<AttributeKind>(static_cast<unsigned>(attribute.kind) + 1);
   }
   return attribute;
 }
 
+IoArrays HeldArrays::io(const py::object& texts, const std::string& what) {
+  if (texts.is_none()) {
+    return {};
+  }
+  if (!py::isinstance<py::tuple>(texts) || py::len(texts) != 3) {
+    throw py::type_error(what + " must be three lists of str, one entry a node: values, shapes, types");
+  }
+  const auto list = [&](int place, const char* part) -> std::span<const std::string_view> {
+    const py::object entries = texts[py::int_(place)];
+    return entries.is_none() ? std::span<const std::string_view>{} : strings(entries, {}, what + " " + part);
+  };
+  return {list(0, "values"), list(1, "shapes"), list(2, "types")};
+}
+
 void add_arrays(TraceBuilder& builder, const py::object& ids, const py::object& types, const py::object& names,
                 const py::object& data_deps, const py::object& ctrl_deps, const py::object& start_ns,
-                const py::object& duration_ns, const py::dict& attrs) {
+                const py::object& duration_ns, const py::dict& attrs, const py::object& inputs,
+                const py::object& outputs) {
   HeldArrays held;
   NodeArrays nodes;
   nodes.ids = held.unsigned_integers(ids, "ids");
@@ -215,6 +265,8 @@ void add_arrays(TraceBuilder& builder, const py::object& ids, const py::object& 
   nodes.ctrl_deps = held.parents(ctrl_deps, "ctrl_deps");
   nodes.start_ns = held.unsigned_integers(start_ns, "start_ns");
   nodes.duration_ns = held.unsigned_integers(duration_ns, "duration_ns");
+  nodes.inputs = held.io(inputs, "inputs");
+  nodes.outputs = held.io(outputs, "outputs");
   std::vector<AttributeArray> attributes;
   for (const auto& [name, values] : attrs) {
     attributes.push_back(held.attribute(py::cast<std::string>(name), py::reinterpret_borrow<py::object>(values)));
@@ -229,11 +281,14 @@ void bind_node_arrays(py::module_& module) {
   auto builder = py::reinterpret_borrow<py::class_<TraceBuilder>>(module.attr("TraceBuilder"));
   builder.def("add_nodes", &add_arrays, py::kw_only(), "ids"_a, "types"_a = py::none(), "names"_a = py::none(),
               "data_deps"_a = py::none(), "ctrl_deps"_a = py::none(), "start_ns"_a = py::none(),
-              "duration_ns"_a = py::none(), "attrs"_a = py::dict(),
+              "duration_ns"_a = py::none(), "attrs"_a = py::dict(), "inputs"_a = py::none(), "outputs"_a = py::none(),
               "Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); "
               "`names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node "
-              "i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional "
-              "array of bool, integers, floats or str, masked where a node does not have the attribute.");
+              "i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to an array of bool, "
+              "integers, floats or str: of one dimension for a value a node, of two for a list a node, masked where a "
+              "node (a whole row) does not have the attribute; or a pair (offsets, values) for lists of several "
+              "lengths. `inputs` and `outputs` are triples (values, shapes, types) of sequences of str, each of which "
+              "may be None; a node for which all three are empty has none.");
 }
 
 }  // namespace chakra::bindings

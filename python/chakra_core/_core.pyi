@@ -541,9 +541,11 @@ class TraceBuilder:
         start_ns: typing.Any = None,
         duration_ns: typing.Any = None,
         attrs: dict = {},
+        inputs: typing.Any = None,
+        outputs: typing.Any = None,
     ) -> None:
         """
-        Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); `names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to a one-dimensional array of bool, integers, floats or str, masked where a node does not have the attribute.
+        Adds many nodes from arrays with one entry a node. `types` may be one type for all (default COMP_NODE); `names` is a sequence of str; `data_deps` and `ctrl_deps` are pairs (offsets, ids): the parents of node i are ids[offsets[i]:offsets[i + 1]]; times are in ns; `attrs` is a dict of name to an array of bool, integers, floats or str: of one dimension for a value a node, of two for a list a node, masked where a node (a whole row) does not have the attribute; or a pair (offsets, values) for lists of several lengths. `inputs` and `outputs` are triples (values, shapes, types) of sequences of str, each of which may be None; a node for which all three are empty has none.
         """
     def add_proto(self, message: typing.Any) -> None:
         """

@@ -2,6 +2,7 @@
 // Arbitrary bytes as an ET: strict reading gives a trace or an error of ours, recovery always gives a trace, and what
 // it kept can be written and read strictly again.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,8 +62,8 @@ void feed(const TracePtr& trace) {
 std::string write(const Trace& trace) {
   std::string bytes;
   const auto append = [&](std::string_view message) {
-    wire::append_frame(bytes, message.size());
-    bytes.append(message);
+    std::array<char, wire::longest_frame> length{};
+    bytes.append(length.data(), wire::write_frame(length.data(), message.size())).append(message);
   };
   append(trace.metadata_record());
   for (NodeIndex row = 0; row < trace.size(); ++row) {

@@ -18,7 +18,8 @@ struct ParentLists {
   std::span<const NodeId> ids = {};
 };
 
-/// One attribute of many nodes. The alternative must be the one that `kind` has in a single attribute.
+/// One attribute of many nodes. The alternative must be the one that `kind`, or for a list one value of it, has in a
+/// single attribute.
 struct AttributeArray {
   std::string name;
   AttributeKind kind = AttributeKind::none;
@@ -26,6 +27,15 @@ struct AttributeArray {
                std::span<const bool>, std::span<const std::string_view>>
       values = {};
   std::span<const bool> absent = {};  ///< true for a node without it; empty if all have it
+  /// Of a list kind: node i has values[offsets[i]] .. values[offsets[i + 1] - 1]. Empty for one value a node.
+  std::span<const std::uint64_t> offsets = {};
+};
+
+/// Inputs or outputs of many nodes. A node for which all three are empty has none.
+struct IoArrays {
+  std::span<const std::string_view> values = {};
+  std::span<const std::string_view> shapes = {};
+  std::span<const std::string_view> types = {};
 };
 
 /// Many nodes; a list has one entry a node, or is empty for the default of NodeSpec (types: comp).
@@ -37,6 +47,8 @@ struct NodeArrays {
   ParentLists ctrl_deps = {};
   std::span<const std::uint64_t> start_ns = {};
   std::span<const std::uint64_t> duration_ns = {};
+  IoArrays inputs = {};
+  IoArrays outputs = {};
   std::span<const AttributeArray> attributes = {};  ///< in the order in which each node gets them
 };
 

@@ -137,7 +137,10 @@ class EtReader {
   void read_block(std::string_view bytes, const io::FrameBlock& frames, RowBlock& block) {
     io::RecordReader reader(input_, block);
     std::size_t offset = frames.begin;
+    std::size_t prefetched =
+        frames.begin + frames.size;  // memory rests while a block is decoded: it can bring the next
     for (std::size_t i = 0; i < frames.count; ++i) {
+      prefetched = io::prefetch_ahead(bytes, prefetched, offset + frames.size);
       const wire::Frame frame = wire::read_frame(bytes, offset);
       reader.read(bytes.substr(frame.begin, frame.size), frames.first_record + i, frame.begin);
       offset = frame.begin + frame.size;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "chakra_core/et_file.hpp"
 #include "io/codec.hpp"
 #include "io/json_et.hpp"
+#include "io/mapped_origin.hpp"
 #include "io/output_file.hpp"
 #include "trace/record_encoder.hpp"
 #include "trace/trace_storage.hpp"
@@ -20,6 +22,8 @@ namespace chakra {
 namespace {
 
 constexpr std::size_t write_size = 1 << 20;
+constexpr std::size_t copy_size = 1 << 24;
+constexpr std::size_t worth_copying = 1 << 16;
 constexpr NodeIndex progress_rows = 1024;
 
 /// Versions whose nodes have other fields than those written here.
@@ -39,12 +43,12 @@ EtForm form_of(const std::filesystem::path& path, const SaveOptions& options) {
   return options.form.value_or(json_name ? EtForm::json : EtForm::records);
 }
 
-/// Writes records with their lengths. What stands in one piece in the file that was read is written in one piece from
-/// there; the rest goes through a buffer.
+/// Writes records with their lengths. What stands in one piece in the file that was read goes in one piece from there,
+/// copied by the system where it can; the rest goes through a buffer.
 class RecordStream {
  public:
   RecordStream(const detail::TraceStorage& storage, io::OutputFile& file)
-      : storage_(storage), encoder_(storage), file_(file) {}
+      : storage_(storage), encoder_(storage), file_(file), origin_(io::MappedOrigin::reopen(storage)) {}
 
   void write(NodeIndex row) {
     const std::string_view record = encoder_.record(row);
@@ -55,7 +59,7 @@ class RecordStream {
       append(length, record);
     }
     after_ = was_read ? record.data() + record.size() : nullptr;
-    if (pending() >= write_size) {
+    if (buffer_.size() >= write_size || piece_.size() >= (origin_ ? copy_size : write_size)) {
       flush();
     }
   }
@@ -75,7 +79,7 @@ class RecordStream {
   bool continues_piece(std::string_view length, std::string_view record) {
     // Only between two records of one source is it known that there are bytes of the file in front.
     const bool is_behind = after_ != nullptr && record.data() == after_ + length.size();
-    if (!is_behind || std::memcmp(record.data() - length.size(), length.data(), length.size()) != 0) {
+    if (!is_behind || !stands_before(length, record)) {
       return false;
     }
     if (piece_.empty()) {
@@ -86,13 +90,22 @@ class RecordStream {
     return true;
   }
 
-  std::size_t pending() const noexcept { return buffer_.size() + piece_.size(); }
+  /// Whether `length` is what is in front of the record. There is but one way to write a number in the fewest bytes
+  /// that hold it, so that in a mapped file, where the gap between two records is a length, its size says enough; the
+  /// bytes would have to come from memory.
+  bool stands_before(std::string_view length, std::string_view record) const {
+    return (origin_ && origin_->place_of({after_ - 1, length.size() + record.size() + 1})) ||
+           std::memcmp(after_, length.data(), length.size()) == 0;
+  }
 
   void flush_buffer() {
     file_.write(buffer_);
     buffer_.clear();
   }
   void flush_piece() {
+    if (const auto place = piece_.size() >= worth_copying && origin_ ? origin_->place_of(piece_) : std::nullopt) {
+      piece_.remove_prefix(file_.copy_from(place->descriptor, place->offset, piece_.size()));
+    }
     file_.write(piece_);
     piece_ = {};
   }
@@ -100,6 +113,7 @@ class RecordStream {
   const detail::TraceStorage& storage_;
   detail::RecordEncoder encoder_;
   io::OutputFile& file_;
+  std::optional<io::MappedOrigin> origin_;
   std::string buffer_;
   std::string_view piece_;       ///< records with their lengths where they were read; comes after the buffer
   const char* after_ = nullptr;  ///< end of the record written last, if it is where it was read

@@ -102,6 +102,25 @@ void OutputFile::write(std::string_view bytes) {
   }
 }
 
+std::size_t OutputFile::copy_from([[maybe_unused]] int descriptor, [[maybe_unused]] std::uint64_t offset,
+                                  [[maybe_unused]] std::size_t size) {
+  std::size_t copied = 0;
+#ifdef __linux__
+  if (compressor_ || std::fflush(file_) != 0) {  // the write that follows will tell of a full disk
+    return 0;
+  }
+  auto from = static_cast<off64_t>(offset);
+  while (copied < size) {
+    const ssize_t got = ::copy_file_range(descriptor, &from, ::fileno(file_), nullptr, size - copied, 0);
+    if (got <= 0) {
+      break;
+    }
+    copied += static_cast<std::size_t>(got);
+  }
+#endif
+  return copied;
+}
+
 void OutputFile::commit() {
   if (compressor_) {
     compressor_->finish();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -24,6 +26,10 @@ class OutputFile {
 
   /// Throws IoError.
   void write(std::string_view bytes);
+  /// Has the system copy bytes of another file; returns how many, which may be fewer than `size` or none where it
+  /// cannot or the output is compressed.
+  std::size_t copy_from(int descriptor, std::uint64_t offset, std::size_t size);
+  /// Throws IoError.
   void commit();
 
  private:

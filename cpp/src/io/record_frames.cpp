@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t cache_line = 64;
 constexpr std::size_t prefetch_distance = 4096;
 /// A block ends when it is as large, so that it is still in the cache when it is decoded.
-constexpr std::size_t block_bytes = std::size_t{4} << 20;
+constexpr std::size_t block_bytes = std::size_t{1} << 20;
 /// Presence bits of blocks join word by word where blocks are whole words.
 constexpr std::size_t word_records = 64;
 

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "chakra_core/errors.hpp"
+#include "io/file_descriptor.hpp"
+#include "io/file_identity.hpp"
 
 namespace chakra::io {
 
@@ -39,34 +41,27 @@ class BorrowedBytes final : public detail::RecordSource {
 
 class MappedFile final : public detail::RecordSource {
  public:
-  MappedFile(void* address, std::size_t size) : address_(address), size_(size) {}
-  ~MappedFile() override { ::munmap(address_, size_); }
+  MappedFile(void* address, detail::FileIdentity file) : address_(address), file_(std::move(file)) {}
+  ~MappedFile() override { ::munmap(address_, file_.size); }
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  std::string_view bytes() const noexcept override { return {static_cast<const char*>(address_), size_}; }
+  std::string_view bytes() const noexcept override { return {static_cast<const char*>(address_), file_.size}; }
   std::size_t memory_bytes() const noexcept override { return 0; }
+  const detail::FileIdentity* file() const noexcept override { return &file_; }
 
  private:
   void* address_;
-  std::size_t size_;
+  detail::FileIdentity file_;
 };
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(const std::filesystem::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (number_ < 0) {
-      throw IoError(path.string(), "cannot open", errno);
-    }
+FileDescriptor open_to_read(const std::filesystem::path& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) {
+    throw IoError(path.string(), "cannot open", errno);
   }
-  ~FileDescriptor() { ::close(number_); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int number() const noexcept { return number_; }
-
- private:
-  int number_;
-};
+  return file;
+}
 
 std::string read_whole(const FileDescriptor& file, const std::filesystem::path& path) {
   std::string bytes;
@@ -98,7 +93,7 @@ std::shared_ptr<const detail::RecordSource> make_record_source(std::string_view 
 }
 
 std::shared_ptr<const detail::RecordSource> open_record_source(const std::filesystem::path& path) {
-  const FileDescriptor file(path);
+  const FileDescriptor file = open_to_read(path);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) {
     throw IoError(path.string(), "cannot read", errno);
@@ -110,7 +105,7 @@ std::shared_ptr<const detail::RecordSource> open_record_source(const std::filesy
     const auto size = static_cast<std::size_t>(status.st_size);
     void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
     if (address != MAP_FAILED) {
-      return std::make_shared<MappedFile>(address, size);
+      return std::make_shared<MappedFile>(address, identity_of(status, std::filesystem::absolute(path)));
     }
   }
   return make_record_source(read_whole(file, path));

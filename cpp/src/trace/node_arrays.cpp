@@ -19,11 +19,9 @@ void check_optional_size(std::size_t given, std::size_t nodes, const std::string
   }
 }
 
-void check_parents(const ParentLists& parents, std::size_t nodes, const std::string& what) {
-  if (parents.offsets.empty() && parents.ids.empty()) {
-    return;
-  }
-  const auto offsets = parents.offsets;
+/// Offsets of one list a node into `count` values.
+void check_offsets(std::span<const std::uint64_t> offsets, std::size_t count, std::size_t nodes,
+                   const std::string& what) {
   if (offsets.size() != nodes + 1) {
     throw ChakraError(what + ": " + std::to_string(nodes) + " nodes need " + std::to_string(nodes + 1) +
                       " offsets, not " + std::to_string(offsets.size()));
@@ -33,10 +31,21 @@ void check_parents(const ParentLists& parents, std::size_t nodes, const std::str
       throw ChakraError(what + ": offset " + std::to_string(i + 1) + " is less than the one before it");
     }
   }
-  if (offsets.front() != 0 || offsets.back() != parents.ids.size()) {
-    throw ChakraError(what + ": the offsets must go from 0 to the number of ids, " +
-                      std::to_string(parents.ids.size()));
+  if (offsets.front() != 0 || offsets.back() != count) {
+    throw ChakraError(what + ": the offsets must go from 0 to the number of values, " + std::to_string(count));
   }
+}
+
+void check_parents(const ParentLists& parents, std::size_t nodes, const std::string& what) {
+  if (!parents.offsets.empty() || !parents.ids.empty()) {
+    check_offsets(parents.offsets, parents.ids.size(), nodes, what);
+  }
+}
+
+void check_io(const IoArrays& io, std::size_t nodes, const std::string& what) {
+  check_optional_size(io.values.size(), nodes, what + " values");
+  check_optional_size(io.shapes.size(), nodes, what + " shapes");
+  check_optional_size(io.types.size(), nodes, what + " types");
 }
 
 void check(const NodeArrays& nodes) {
@@ -47,9 +56,15 @@ void check(const NodeArrays& nodes) {
   check_optional_size(nodes.duration_ns.size(), count, "duration_ns");
   check_parents(nodes.data_deps, count, "data_deps");
   check_parents(nodes.ctrl_deps, count, "ctrl_deps");
+  check_io(nodes.inputs, count, "inputs");
+  check_io(nodes.outputs, count, "outputs");
   for (const AttributeArray& attribute : nodes.attributes) {
     const std::size_t size = std::visit([](const auto& values) { return values.size(); }, attribute.values);
-    check_size(size, count, "attribute " + attribute.name);
+    if (attribute.offsets.empty()) {
+      check_size(size, count, "attribute " + attribute.name);
+    } else {
+      check_offsets(attribute.offsets, size, count, "attribute " + attribute.name);
+    }
     check_optional_size(attribute.absent.size(), count, "the mask of attribute " + attribute.name);
   }
 }
@@ -75,7 +90,16 @@ class AttributesOfNode {
       Attribute& attribute = attributes_[count++];
       attribute.name = array.name;
       attribute.kind = array.kind;
-      std::visit([&](const auto& values) { assign(attribute.value, values[node]); }, array.values);
+      std::visit(
+          [&](const auto& values) {
+            if (array.offsets.empty()) {
+              assign(attribute.value, values[node]);
+            } else {
+              assign_list(attribute.value,
+                          values.subspan(array.offsets[node], array.offsets[node + 1] - array.offsets[node]));
+            }
+          },
+          array.values);
     }
     return std::span(attributes_).first(count);
   }
@@ -86,9 +110,39 @@ class AttributesOfNode {
     to = value;
   }
   static void assign(AttributeValue& to, std::string_view value) { to = std::string(value); }
+  template <class Value>
+  static void assign_list(AttributeValue& to, std::span<const Value> values) {
+    to = std::vector<Value>(values.begin(), values.end());
+  }
+  static void assign_list(AttributeValue& to, std::span<const std::string_view> values) {
+    to = std::vector<std::string>(values.begin(), values.end());
+  }
 
   std::span<const AttributeArray> arrays_;
   std::vector<Attribute> attributes_;
+};
+
+/// Inputs or outputs of one node at a time.
+class IoOfNode {
+ public:
+  explicit IoOfNode(const IoArrays& arrays) : arrays_(arrays) {}
+
+  const IoInfo* of(std::size_t node) {
+    take(arrays_.values, node, io_.values);
+    take(arrays_.shapes, node, io_.shapes);
+    take(arrays_.types, node, io_.types);
+    return io_.values.empty() && io_.shapes.empty() && io_.types.empty() ? nullptr : &io_;
+  }
+
+ private:
+  static void take(std::span<const std::string_view> texts, std::size_t node, std::string& to) {
+    if (!texts.empty()) {
+      to = texts[node];
+    }
+  }
+
+  const IoArrays& arrays_;
+  IoInfo io_;
 };
 
 }  // namespace
@@ -96,6 +150,8 @@ class AttributesOfNode {
 void add_nodes(TraceBuilder& builder, const NodeArrays& nodes) {
   check(nodes);
   AttributesOfNode attributes(nodes.attributes);
+  IoOfNode inputs(nodes.inputs);
+  IoOfNode outputs(nodes.outputs);
   for (std::size_t i = 0; i < nodes.ids.size(); ++i) {
     builder.add_node({.id = nodes.ids[i],
                       .name = nodes.names.empty() ? std::string_view{} : nodes.names[i],
@@ -104,7 +160,9 @@ void add_nodes(TraceBuilder& builder, const NodeArrays& nodes) {
                       .ctrl_deps = parents_of(nodes.ctrl_deps, i),
                       .start_ns = nodes.start_ns.empty() ? 0 : nodes.start_ns[i],
                       .duration_ns = nodes.duration_ns.empty() ? 0 : nodes.duration_ns[i],
-                      .attributes = attributes.of(i)});
+                      .attributes = attributes.of(i),
+                      .inputs = inputs.of(i),
+                      .outputs = outputs.of(i)});
   }
 }
 

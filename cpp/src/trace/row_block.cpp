@@ -41,15 +41,11 @@ void RowBlock::append(const wire::DecodedNode& node, std::string_view record, Re
   const auto local = static_cast<NodeIndex>(rows_);
   to.ids[row] = node.id;
   to.types[row] = static_cast<NodeType>(node.type);
-  to.name_ids[row] = strings_->intern(node.name, row);
+  to.name_ids[row] = strings_->intern_name(node, row);
   to.start_ns[row] = node.start_ns;
   to.duration_ns[row] = node.duration_ns;
-  for (const NodeId parent : node.data_deps) {
-    data_parent_ids.push_back(parent);
-  }
-  for (const NodeId parent : node.ctrl_deps) {
-    ctrl_parent_ids.push_back(parent);
-  }
+  data_parent_ids.append(node.data_deps);
+  ctrl_parent_ids.append(node.ctrl_deps);
   to.data_offsets[row + 1] = data_parent_ids.size();
   to.ctrl_offsets[row + 1] = ctrl_parent_ids.size();
   to.record_begin[row] = record.data();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +18,8 @@ namespace chakra::detail {
 
 /// Strings of the blocks that one thread after another fills, with the row where each came first: what orders them when
 /// the strings of all threads become one pool.
-struct RowStrings {
-  StringPool pool;
-  std::vector<NodeIndex> first_rows;
-
+class RowStrings {
+ public:
   std::uint32_t intern(std::string_view text, std::size_t row) {
     const std::uint32_t id = pool.intern(text);
     if (id == first_rows.size()) {
@@ -27,6 +27,28 @@ struct RowStrings {
     }
     return id;
   }
+  std::uint32_t intern_name(const wire::DecodedNode& node, std::size_t row) {
+    if (!node.short_name) {
+      return intern(node.name, row);
+    }
+    Recent& recent = recent_[node.short_name->hash() >> (64 - recent_bits)];
+    if (recent.text != *node.short_name) {
+      recent = {*node.short_name, intern(node.name, row)};
+    }
+    return recent.id;
+  }
+
+  StringPool pool;
+  std::vector<NodeIndex> first_rows;
+
+ private:
+  /// The empty text has an id only after it came.
+  struct Recent {
+    std::optional<wire::ShortText> text;
+    std::uint32_t id = 0;
+  };
+  static constexpr unsigned recent_bits = 7;
+  std::array<Recent, std::size_t{1} << recent_bits> recent_{};
 };
 
 /// Consecutive rows of a trace that one thread fills. What has one fixed-size value a row goes straight into the
@@ -46,8 +68,8 @@ class RowBlock {
   std::size_t first_row() const noexcept { return first_row_; }
   std::size_t rows() const noexcept { return rows_; }
 
-  std::vector<NodeId> data_parent_ids;  ///< of all rows, one after another; storage has where each row's end
-  std::vector<NodeId> ctrl_parent_ids;
+  wire::IdList data_parent_ids;  ///< of all rows, one after another; storage has where each row's end
+  wire::IdList ctrl_parent_ids;
   AttributeColumns attributes;  ///< rows count from 0
   Report report;
 

@@ -30,19 +30,17 @@ void keep_rows(Column<Value>& column, const std::vector<bool>& keep) {
   column.resize(to);
 }
 
-void keep_rows(Column<std::uint64_t>& offsets, std::vector<NodeId>& parents, const std::vector<bool>& keep) {
+void keep_rows(Column<std::uint64_t>& offsets, wire::IdList& parents, const std::vector<bool>& keep) {
   Column<std::uint64_t> new_offsets = {0};
-  std::size_t to = 0;
+  wire::IdList kept;
   for (std::size_t row = 0; row < keep.size(); ++row) {
     if (!keep[row]) {
       continue;
     }
-    for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
-      parents[to++] = parents[i];
-    }
-    new_offsets.push_back(to);
+    kept.append({parents.begin() + offsets[row], parents.begin() + offsets[row + 1]});
+    new_offsets.push_back(kept.size());
   }
-  parents.resize(to);
+  parents = std::move(kept);
   offsets = std::move(new_offsets);
 }
 
@@ -253,10 +251,8 @@ void TraceAssembly::collapse() {
       storage_->data_offsets[row + 1] += whole.data_parent_ids.size();
       storage_->ctrl_offsets[row + 1] += whole.ctrl_parent_ids.size();
     }
-    whole.data_parent_ids.insert(whole.data_parent_ids.end(), block.data_parent_ids.begin(),
-                                 block.data_parent_ids.end());
-    whole.ctrl_parent_ids.insert(whole.ctrl_parent_ids.end(), block.ctrl_parent_ids.begin(),
-                                 block.ctrl_parent_ids.end());
+    whole.data_parent_ids.append(block.data_parent_ids);
+    whole.ctrl_parent_ids.append(block.ctrl_parent_ids);
     parts.push_back({static_cast<NodeIndex>(block.first_row_), &block.attributes, new_ids(block)});
     whole.rows_ += block.rows_;
   }
@@ -327,8 +323,8 @@ void TraceAssembly::throw_missing_parents(DependencyKind needed) const {
 
 /// Ids to rows, into `parents` from `base` on. Returns whether all parents are there; the missing ones are marked, and
 /// with recover reported. The offsets of a block count from its own first parent until rebase() has been there.
-bool TraceAssembly::resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids,
-                                  const Column<std::uint64_t>& offsets, NodeIndex* parents, OnError on_error) {
+bool TraceAssembly::resolve_block(RowBlock& block, const wire::IdList& parent_ids, const Column<std::uint64_t>& offsets,
+                                  NodeIndex* parents, OnError on_error) {
   TraceStorage& to = *storage_;
   if (to.index.find_all(parent_ids, parents) == parent_ids.size()) {
     return true;
@@ -430,8 +426,8 @@ TracePtr TraceAssembly::finish_apart() {
   join_strings(1);
   to.index.build(to.ids);
   RowBlock& block = blocks_.front();
-  to.apart_data = {std::exchange(to.data_offsets, {}), std::move(block.data_parent_ids)};
-  to.apart_ctrl = {std::exchange(to.ctrl_offsets, {}), std::move(block.ctrl_parent_ids)};
+  to.apart_data = {std::exchange(to.data_offsets, {}), block.data_parent_ids.take()};
+  to.apart_ctrl = {std::exchange(to.ctrl_offsets, {}), block.ctrl_parent_ids.take()};
   to.data_offsets.assign(to.ids.size() + 1, 0);
   to.ctrl_offsets.assign(to.ids.size() + 1, 0);
   to.attributes = std::move(block.attributes);

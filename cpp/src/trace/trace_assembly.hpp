@@ -63,13 +63,13 @@ class TraceAssembly {
 
   /// One kind of dependencies: where the blocks have the ids, and where the rows go.
   struct DependencyColumns {
-    std::vector<NodeId> RowBlock::*parent_ids;
+    wire::IdList RowBlock::*parent_ids;
     Column<std::uint64_t>* offsets;
     Column<NodeIndex>* parents;
     std::vector<std::uint64_t> bases;  ///< number of parents before each block, and of all
   };
   bool resolve_kind(const DependencyColumns& kind, OnError on_error, unsigned threads);
-  bool resolve_block(RowBlock& block, const std::vector<NodeId>& parent_ids, const Column<std::uint64_t>& offsets,
+  bool resolve_block(RowBlock& block, const wire::IdList& parent_ids, const Column<std::uint64_t>& offsets,
                      NodeIndex* parents, OnError on_error);
   void rebase(const DependencyColumns& kind, unsigned threads);
   [[noreturn]] void throw_missing_parents(DependencyKind needed) const;

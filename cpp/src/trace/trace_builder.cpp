@@ -127,8 +127,8 @@ void TraceBuilder::add_node(const NodeSpec& node) {
   decoded.type = static_cast<std::int32_t>(node.type);
   decoded.start_ns = node.start_ns;
   decoded.duration_ns = node.duration_ns;
-  decoded.data_deps.assign(node.data_deps.begin(), node.data_deps.end());
-  decoded.ctrl_deps.assign(node.ctrl_deps.begin(), node.ctrl_deps.end());
+  decoded.data_deps.assign(node.data_deps);
+  decoded.ctrl_deps.assign(node.ctrl_deps);
   state_->assembly.growing().append(decoded, state_->arena->store(tail), detail::RecordForm::tail);
 }
 

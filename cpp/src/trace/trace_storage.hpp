@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,17 @@
 
 namespace chakra::detail {
 
+/// A file as it was when it was mapped.
+struct FileIdentity {
+  std::filesystem::path path;
+  std::uint64_t device;
+  std::uint64_t inode;
+  std::uint64_t size;
+  std::int64_t modified_ns;
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// Owner of record bytes: a mapped file, an inflated stream, what a builder encoded.
 class RecordSource {
  public:
@@ -35,6 +47,8 @@ class RecordSource {
   virtual std::size_t memory_bytes() const noexcept = 0;
   /// Where in the uncompressed file the byte at an address lies, if the source holds it and knows.
   virtual std::optional<std::uint64_t> offset_of(const char* at) const noexcept;
+  /// What bytes() are the mapping of; null if they are none.
+  virtual const FileIdentity* file() const noexcept { return nullptr; }
 };
 
 /// What the bytes kept of a row are.

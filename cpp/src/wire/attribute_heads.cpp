@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "chakra_core/attribute.hpp"
 #include "wire/schema.hpp"
@@ -111,9 +110,9 @@ std::optional<AttributeHead> take_apart(const char* const begin, const char* con
   return head;
 }
 
-/// Writes down the bytes of a head of at most 16.
+/// Writes down the bytes of a head that is short enough.
 void remember_bytes(AttributeHead& head, const char* begin) noexcept {
-  std::array<char, 16> bytes{};
+  std::array<char, AttributeHead::most_bytes> bytes{};
   std::memcpy(bytes.data(), begin, head.size);
   head.mask = low_bytes(head.size);
   head.last_begin = static_cast<std::uint8_t>(head.size > 8 ? head.size - 8 : 0);
@@ -121,31 +120,43 @@ void remember_bytes(AttributeHead& head, const char* begin) noexcept {
   head.last = load_little_endian(bytes.data() + head.last_begin) & head.mask;
 }
 
-std::uint8_t slot_of(const AttributeHead& head, std::size_t slots) noexcept {
+std::uint8_t hash(const AttributeHead& head) noexcept {
   const std::uint64_t mixed = (head.first ^ std::rotl(head.last, 23)) * 0x9E3779B97F4A7C15ULL;
-  return static_cast<std::uint8_t>((mixed >> 56) % slots);
+  return static_cast<std::uint8_t>(mixed >> 56);
 }
 
 }  // namespace
 
-const AttributeHead* AttributeHeads::look_up(const char* at, const char* end) noexcept {
-  const auto found = take_apart(at, end);
+/// Where the head is remembered, from now on if it was not.
+AttributeHead* AttributeHeads::place_of(const AttributeHead& head) noexcept {
+  std::uint8_t& place = by_hash_[hash(head)];
+  if (AttributeHead& known = heads_[place];
+      place != 0 && known.size == head.size && known.first == head.first && known.last == head.last) {
+    return &known;
+  }
+  if (remembered_ == most_remembered) {
+    *this = AttributeHeads();
+  }
+  place = static_cast<std::uint8_t>(++remembered_);
+  heads_[place] = head;
+  return &heads_[place];
+}
+
+AttributeHead* AttributeHeads::look_up(AttributeHead* latest, const char* at, const char* end) noexcept {
+  auto found = take_apart(at, end);
   if (!found) {
     return nullptr;
   }
-  uncached_ = *found;
-  if (uncached_.size > 16) {
-    return &uncached_;
+  if (found->size > AttributeHead::most_bytes) {
+    heads_[too_long] = *found;
+    return &heads_[too_long];
   }
-  remember_bytes(uncached_, at);
-  const std::uint8_t slot = slot_of(uncached_, heads_.size());
-  AttributeHead& head = heads_[slot];
-  if (head.size != uncached_.size || head.first != uncached_.first || head.last != uncached_.last) {
-    head = uncached_;
+  remember_bytes(*found, at);
+  AttributeHead* const head = place_of(*found);
+  if (head != latest + 1) {
+    latest->other = static_cast<std::uint8_t>(head - heads_.data());
   }
-  heads_[latest_].next_too = std::exchange(heads_[latest_].next, slot);
-  latest_ = slot;
-  return &head;
+  return head;
 }
 
 }  // namespace chakra::wire

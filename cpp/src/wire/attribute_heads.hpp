@@ -25,51 +25,95 @@ enum class AttributeAction : std::uint8_t {
   leave,  ///< to the careful decoder
 };
 
+constexpr bool takes_integer(AttributeAction action) noexcept {
+  return action >= AttributeAction::take_int64 && action <= AttributeAction::take_uint32;
+}
+
+/// A size that mostly stays the same. The processor can go on behind what it expects to be as large as the last time,
+/// before it has read how large it is.
+class SteadySize {
+ public:
+  /// `after` is where something ends that begins at `at`: the same place, but where the size was foreseen it is known
+  /// without `after`.
+  const char* step(const char* at, const char* after) noexcept {
+    if (repeats_ == enough) {
+      const char* foreseen = at + size_;
+      if (foreseen == after) {
+        // Otherwise compilers see that both are the same, and go on with the one that takes longer to know.
+        asm("" : "+r"(foreseen));
+        return foreseen;
+      }
+    }
+    learn(static_cast<std::size_t>(after - at));
+    return after;
+  }
+
+ private:
+  void learn(std::size_t size) noexcept {
+    repeats_ = static_cast<std::uint8_t>(size == size_ ? repeats_ + 1 : 0);
+    size_ = static_cast<std::uint8_t>(size);  // of a larger size never foreseen
+  }
+
+  static constexpr std::uint8_t enough = 16;
+  std::uint8_t size_ = 0;
+  std::uint8_t repeats_ = 0;
+};
+
 /// The bytes of an AttributeProto before its value: key and size of the name, the name, key of the value.
 struct AttributeHead {
   std::uint64_t first = 0;                 ///< the first eight bytes, or as many as there are
   std::uint64_t last = 0;                  ///< the eight bytes before the value; with fewer than eight, as `first`
-  std::uint64_t mask = ~std::uint64_t{0};  ///< of `first` and `last`; of an empty slot no bytes match
+  std::uint64_t mask = ~std::uint64_t{0};  ///< of `first` and `last`
   std::uint8_t last_begin = 0;
   std::uint8_t size = 0;
   KnownAttribute target = KnownAttribute::other;
   AttributeAction action = AttributeAction::leave;
-  std::uint8_t next = 0;      ///< slot of the head that came after this one
-  std::uint8_t next_too = 0;  ///< slot of another that did, as nodes of several kinds alternate
+  std::uint8_t other = 0;  ///< place of a head that came after this one, beside that in the next place
+  SteadySize whole = {};   ///< of the attribute with its key
 
-  /// Eight bytes from `at` on must be readable.
-  bool begins(const char* at, std::size_t left) const noexcept {
-    return size <= left && ((load_little_endian(at) & mask) == first) &&
-           ((load_little_endian(at + last_begin) & mask) == last);
+  /// `most_bytes` from `at` on must be readable.
+  bool begins(const char* at) const noexcept {
+    return ((load_little_endian(at) & mask) == first) && ((load_little_endian(at + last_begin) & mask) == last);
   }
+
+  static constexpr std::ptrdiff_t most_bytes = 16;  ///< of a head that is remembered
 };
 
-/// The heads of attributes that earlier records had, and which came after which. Writers give the nodes of a kind the
-/// same attributes in the same order, so that the next head is mostly known before it is read, and one comparison
+/// The heads of attributes that earlier records had, in the order in which they came. Writers give the nodes of a kind
+/// the same attributes in the same order, so that the next head is mostly known before it is read, and one comparison
 /// stands for taking it apart.
 class AttributeHeads {
  public:
-  /// Head of the attribute message [at, end) of a record that ends at `record_end`; null if it is not as usual or has
-  /// no value. Valid until the next call.
-  const AttributeHead* find(const char* at, const char* end, const char* record_end) noexcept {
-    if (record_end - at >= 8) {
-      const AttributeHead& latest = heads_[latest_];
-      for (const std::uint8_t next : {latest.next, latest.next_too}) {
-        if (heads_[next].begins(at, static_cast<std::size_t>(end - at))) {
-          latest_ = next;
-          return &heads_[next];
-        }
+  /// Stands before the first attribute of a record.
+  AttributeHead* before_first() noexcept { return heads_.data(); }
+
+  /// Head of the attribute message [at, end) of a record that ends at `record_end`, which comes after `latest`; null if
+  /// it is not as usual or has no value. It may be longer than the message. Valid until the next call.
+  AttributeHead* find(AttributeHead* latest, const char* at, const char* end, const char* record_end) noexcept {
+    if (record_end - at >= AttributeHead::most_bytes) {
+      AttributeHead* next = latest + 1;
+      if (next->begins(at)) {
+        return next;
+      }
+      next = &heads_[latest->other];
+      if (next->begins(at)) {
+        return next;
       }
     }
-    return look_up(at, end);
+    return look_up(latest, at, end);
   }
 
  private:
-  const AttributeHead* look_up(const char* at, const char* end) noexcept;
+  AttributeHead* look_up(AttributeHead* latest, const char* at, const char* end) noexcept;
+  AttributeHead* place_of(const AttributeHead& head) noexcept;
 
-  std::array<AttributeHead, 64> heads_{};  ///< by hash; of two that meet in a slot the later one stays
-  AttributeHead uncached_{};
-  std::uint8_t latest_ = 0;
+  // Behind the last head of each kind stays one that matches no attribute.
+  static constexpr std::size_t most_remembered = 126;
+  static constexpr std::size_t too_long = most_remembered + 2;
+
+  std::array<AttributeHead, too_long + 2> heads_{};
+  std::array<std::uint8_t, 256> by_hash_{};  ///< places; of two heads that meet the later one
+  std::size_t remembered_ = 0;
 };
 
 }  // namespace chakra::wire

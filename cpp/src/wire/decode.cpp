@@ -518,7 +518,7 @@ void take_attribute(std::string_view message, std::string_view whole, DecodedNod
 
 // ---- nodes ------------------------------------------------------------------------------------------------------
 
-void take_dependencies(const Field& field, std::string_view message, std::vector<NodeId>& deps) {
+void take_dependencies(const Field& field, std::string_view message, IdList& deps) {
   if (field.type == WireType::varint) {
     deps.push_back(field.number);
   } else if (field.type == WireType::length) {
@@ -611,6 +611,7 @@ void clear(DecodedNode& node) {
   node.id = 0;
   node.name = {};
   node.name_is_utf8 = true;
+  node.short_name.reset();
   node.type = 0;
   node.start_ns = 0;
   node.duration_ns = 0;

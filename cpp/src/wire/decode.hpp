@@ -15,6 +15,8 @@
 #include "chakra_core/attribute.hpp"
 #include "chakra_core/trace.hpp"
 #include "wire/attribute_heads.hpp"
+#include "wire/id_list.hpp"
+#include "wire/short_text.hpp"
 
 /// Protobuf bytes to values. Together with encode.cpp the only place that sees protozero.
 ///
@@ -46,6 +48,8 @@ struct DecodedNode {
   NodeId id;
   std::string_view name;
   bool name_is_utf8;  ///< also true of every earlier value of the field
+  /// The name again, where it is ASCII and short.
+  std::optional<ShortText> short_name;
   std::int32_t type;
   std::uint64_t start_ns;
   std::uint64_t duration_ns;
@@ -54,8 +58,8 @@ struct DecodedNode {
   std::optional<bool> is_cpu_op;
   std::optional<std::string_view> pg_name;
   std::optional<std::string> involved_dim;  ///< one '0' or '1' a dimension
-  std::vector<NodeId> data_deps;            ///< cleared and filled, so that capacity is kept
-  std::vector<NodeId> ctrl_deps;
+  IdList data_deps;
+  IdList ctrl_deps;
   std::vector<AttributeProblem> problems;
   AttributeHeads heads;  ///< what earlier messages taught; no part of the node
 };
@@ -121,12 +125,11 @@ struct Frame {
   std::size_t size;   ///< of the message
 };
 
-/// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
-/// if the prefix is no varint or the message would end after the bytes.
-inline Frame read_frame(std::string_view bytes, std::size_t offset);
-/// The same for lengths of more than two bytes and for what is no frame.
+/// read_frame() for lengths of more than two bytes and for what is no frame.
 Frame read_unusual_frame(std::string_view bytes, std::size_t offset);
 
+/// Reads the frame at `offset`, which must be before the end. Throws Malformed (offset 0 is the prefix)
+/// if the prefix is no varint or the message would end after the bytes.
 inline Frame read_frame(std::string_view bytes, std::size_t offset) {
   const std::size_t left = bytes.size() - offset;
   if (left >= 2) {

@@ -78,7 +78,10 @@ inline const char* length(const char* at, const char* end, std::size_t& size) no
     at = varint_by_bytes(at, end, wide);
     size = wide;
   }
-  return at != nullptr && size <= static_cast<std::size_t>(end - at) ? at : nullptr;
+  if (at == nullptr || size > static_cast<std::size_t>(end - at)) [[unlikely]] {
+    return nullptr;
+  }
+  return at;
 }
 
 inline const char* bytes(const char* at, const char* end, std::string_view& value) noexcept {
@@ -105,28 +108,14 @@ constexpr std::array<std::uint64_t, 9> continuation_bits = [] {
   return bits;
 }();
 
-/// Whether the bytes from `at` to `end` are one varint. Eight bytes before `end` must be readable.
-inline bool is_whole_varint(const char* at, const char* end) noexcept {
-  const auto size = static_cast<std::size_t>(end - at);
-  if (size - 1 < 8) {
-    return (last_bytes(at, end) & high_bits) == continuation_bits[size];
-  }
-  constexpr std::size_t longest = 10;  // negative numbers
-  if (size == longest) {
+/// Whether the bytes from `at` to `end`, more than eight, are one varint.
+bool is_long_varint(const char* at, const char* end) noexcept {
+  constexpr std::ptrdiff_t longest = 10;  // negative numbers
+  if (end - at == longest) {
     return (load_little_endian(at) & high_bits) == high_bits && static_cast<unsigned char>(at[8]) >= 0x80 &&
            static_cast<unsigned char>(at[9]) <= 1;
   }
   std::uint64_t value = 0;
-  return varint_by_bytes(at, end, value) == end;
-}
-
-inline bool whole_varint(const char* at, const char* end, std::uint64_t& value) noexcept {
-  const auto size = static_cast<std::size_t>(end - at);
-  if (size - 1 < 8) {
-    const std::uint64_t word = last_bytes(at, end);
-    value = join_sevens(word);
-    return (word & high_bits) == continuation_bits[size];
-  }
   return varint_by_bytes(at, end, value) == end;
 }
 
@@ -162,60 +151,106 @@ bool take_text(const char* at, const char* end, DecodedNode& node) noexcept {
   return true;
 }
 
-/// An AttributeProto: its name, then its value.
-inline bool take_attribute(const char* at, const char* end, const char* record_end, DecodedNode& node,
-                           Integers& integers) noexcept {
-  const AttributeHead* const head = node.heads.find(at, end, record_end);
-  if (head == nullptr) {
+/// The integer in the bytes from `at` to `end`.
+bool take_long_varint(const AttributeHead& head, const char* at, const char* end, Integers& integers) noexcept {
+  std::uint64_t number = 0;
+  if (varint_by_bytes(at, end, number) != end) {
     return false;
   }
-  at += head->size;
-  std::uint64_t number = 0;
+  switch (head.action) {
+    case AttributeAction::take_int64:
+      return integers.take(head.target, static_cast<std::int64_t>(number));
+    case AttributeAction::take_uint64:
+      return static_cast<std::int64_t>(number) >= 0 && integers.take(head.target, static_cast<std::int64_t>(number));
+    case AttributeAction::take_bool:
+      return integers.take(head.target, number != 0 ? 1 : 0);
+    case AttributeAction::take_int32:
+      return integers.take(head.target, static_cast<std::int32_t>(static_cast<std::uint32_t>(number)));
+    default:
+      return integers.take(head.target, static_cast<std::uint32_t>(number));
+  }
+}
+
+/// A number of at most 56 bits as the attribute's arm has it.
+inline std::int64_t as_declared(AttributeAction action, std::uint64_t number) noexcept {
+  switch (action) {
+    case AttributeAction::take_bool:
+      return number != 0 ? 1 : 0;
+    case AttributeAction::take_int32:
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
+    case AttributeAction::take_uint32:
+      return static_cast<std::uint32_t>(number);
+    default:
+      return static_cast<std::int64_t>(number);
+  }
+}
+
+/// The value of an attribute from `at` to `end`. Eight bytes before `end` must be readable.
+inline bool take_value(const AttributeHead& head, const char* at, const char* end, DecodedNode& node,
+                       Integers& integers) noexcept {
+  if (at >= end) {
+    return false;
+  }
+  const auto size = static_cast<std::size_t>(end - at);
+  const bool is_short = size - 1 < 8;
+  if (head.action == AttributeAction::check_varint) {
+    return is_short ? (last_bytes(at, end) & high_bits) == continuation_bits[size] : is_long_varint(at, end);
+  }
+  if (takes_integer(head.action)) {
+    if (!is_short) {
+      return take_long_varint(head, at, end, integers);
+    }
+    const std::uint64_t word = last_bytes(at, end);
+    return (word & high_bits) == continuation_bits[size] &&
+           integers.take(head.target, as_declared(head.action, join_sevens(word)));
+  }
   std::string_view text;
-  switch (head->action) {
-    case AttributeAction::check_varint:
-      return is_whole_varint(at, end);
+  switch (head.action) {
     case AttributeAction::check_bytes:
       return bytes(at, end, text) == end;
     case AttributeAction::check_fixed64:
-      return end - at == 8;
+      return size == 8;
     case AttributeAction::check_fixed32:
-      return end - at == 4;
-    case AttributeAction::take_int64:
-      return whole_varint(at, end, number) && integers.take(head->target, static_cast<std::int64_t>(number));
-    case AttributeAction::take_uint64:
-      return whole_varint(at, end, number) && static_cast<std::int64_t>(number) >= 0 &&
-             integers.take(head->target, static_cast<std::int64_t>(number));
-    case AttributeAction::take_bool:
-      return whole_varint(at, end, number) && integers.take(head->target, number != 0 ? 1 : 0);
-    case AttributeAction::take_int32:
-      return whole_varint(at, end, number) &&
-             integers.take(head->target, static_cast<std::int32_t>(static_cast<std::uint32_t>(number)));
-    case AttributeAction::take_uint32:
-      return whole_varint(at, end, number) && integers.take(head->target, static_cast<std::uint32_t>(number));
+      return size == 4;
     case AttributeAction::take_text:
       return take_text(at, end, node);
-    case AttributeAction::leave:
-      break;
+    default:
+      return false;
   }
-  return false;
+}
+
+const char* take_name(const char* at, const char* end, DecodedNode& node) noexcept {
+  node.short_name.reset();
+  at = bytes(at, end, node.name);
+  if (at == nullptr) {
+    return nullptr;
+  }
+  const auto readable = static_cast<std::size_t>(end - node.name.data());
+  if (node.name.size() <= ShortText::most_bytes && readable >= ShortText::most_bytes) {
+    node.short_name.emplace(node.name.data(), node.name.size());
+    if (node.short_name->is_ascii()) {
+      return at;
+    }
+    node.short_name.reset();
+  }
+  return is_utf8(node.name) ? at : nullptr;
 }
 
 /// A packed list of ids; a record that goes on behind it makes reading them quick.
-const char* take_dependencies(const char* at, const char* record_end, std::vector<NodeId>& deps) {
+const char* take_dependencies(const char* at, const char* record_end, IdList& deps) {
   std::string_view packed;
   const char* const end = bytes(at, record_end, packed);
   if (end == nullptr) {
     return nullptr;
   }
-  std::uint64_t id = 0;
+  NodeId* to = deps.room_for(packed.size());  // an id takes a byte or more
   for (at = packed.data(); at != end;) {
-    at = varint(at, record_end, id);
+    at = varint(at, record_end, *to++);
     if (at == nullptr || at > end) {
       return nullptr;
     }
-    deps.push_back(id);
   }
+  deps.grow_to(to);
   return end;
 }
 
@@ -248,8 +283,7 @@ inline const char* take_field(const char* at, const char* end, DecodedNode& node
   if constexpr (field == key(schema::Node::id, varint_type)) {
     return varint(at, end, node.id);
   } else if constexpr (field == key(schema::Node::name, length_type)) {
-    at = bytes(at, end, node.name);
-    return at != nullptr && is_utf8(node.name) ? at : nullptr;
+    return take_name(at, end, node);
   } else if constexpr (field == key(schema::Node::type, varint_type)) {
     at = varint(at, end, number);
     node.type = static_cast<std::int32_t>(static_cast<std::uint32_t>(number));
@@ -323,6 +357,7 @@ bool decode_usual(std::string_view message, DecodedNode& node) {
   const char* const begin = message.data();
   const char* const end = begin + message.size();
   const char* at = take_fields(begin, end, node, integers);
+  AttributeHead* head = node.heads.before_first();
   while (at != end) {
     if (at == nullptr) {
       return false;
@@ -332,11 +367,16 @@ bool decode_usual(std::string_view message, DecodedNode& node) {
       continue;
     }
     std::size_t size = 0;
-    at = length(at + 1, end, size);
-    if (at == nullptr || at + size - begin < readable_before || !take_attribute(at, at + size, end, node, integers)) {
+    const char* const attribute = length(at + 1, end, size);
+    if (attribute == nullptr || attribute + size - begin < readable_before) {
       return false;
     }
-    at += size;
+    const char* const after = attribute + size;
+    head = node.heads.find(head, attribute, after, end);
+    if (head == nullptr || !take_value(*head, attribute + head->size, after, node, integers)) {
+      return false;
+    }
+    at = head->whole.step(at, after);
   }
   return finish(integers, node);
 }

@@ -297,11 +297,6 @@ std::string with_version(std::string_view metadata_message, std::string_view ver
   return message;
 }
 
-void append_frame(std::string& bytes, std::size_t message_size) {
-  std::array<char, longest_frame> prefix{};
-  bytes.append(prefix.data(), write_frame(prefix.data(), message_size));
-}
-
 std::size_t write_frame(char* at, std::size_t message_size) {
   static_assert(longest_frame == protozero::max_varint_length);
   return static_cast<std::size_t>(protozero::write_varint(at, message_size));

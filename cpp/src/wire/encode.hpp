@@ -40,10 +40,9 @@ std::string encode_metadata(const Metadata& metadata);
 /// left out from where they are none.
 std::string with_version(std::string_view metadata_message, std::string_view version);
 
-/// Length prefix of a record.
-void append_frame(std::string& bytes, std::size_t message_size);
+/// Most bytes of a record's length prefix.
 inline constexpr std::size_t longest_frame = 10;
-/// Writes the length prefix to `at`, which has room for `longest_frame` bytes; returns its size.
+/// Writes the length prefix of a record to `at`, which has room for `longest_frame` bytes; returns its size.
 std::size_t write_frame(char* at, std::size_t message_size);
 
 }  // namespace chakra::wire

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "wire/utf8.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace chakra::wire {
@@ -37,6 +38,26 @@ std::size_t skip_ascii(const char* bytes, std::size_t at, std::size_t size) noex
     at += 8;
   }
   return at;
+}
+
+/// With loads that overlap rather than byte by byte at the end: names are short, and most are ASCII.
+bool is_ascii(std::string_view text) noexcept {
+  const auto load = [&]<class Word>(std::size_t at, Word word) {
+    std::memcpy(&word, text.data() + at, sizeof(Word));
+    return word;
+  };
+  const std::size_t size = text.size();
+  if (size >= 8) {
+    std::uint64_t bytes = load(size - 8, std::uint64_t{});
+    for (std::size_t at = 0; at + 8 < size; at += 8) {
+      bytes |= load(at, std::uint64_t{});
+    }
+    return (bytes & 0x8080808080808080ULL) == 0;
+  }
+  if (size >= 4) {
+    return ((load(0, std::uint32_t{}) | load(size - 4, std::uint32_t{})) & 0x80808080U) == 0;
+  }
+  return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
 }
 
 }  // namespace
@@ -79,7 +100,9 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
   return std::string_view::npos;
 }
 
-bool is_utf8(std::string_view text) noexcept { return find_invalid_utf8(text) == std::string_view::npos; }
+bool is_utf8(std::string_view text) noexcept {
+  return is_ascii(text) || find_invalid_utf8(text) == std::string_view::npos;
+}
 
 std::string replace_invalid_utf8(std::string_view text) {
   std::string mended;

@@ -46,6 +46,53 @@ TEST(EtWriter, AFileMayBeWrittenOverItself) {
   EXPECT_EQ(trace->record(1), "");
 }
 
+/// Large enough that pieces of it are copied by the system, with a length here and there in more bytes than it needs.
+std::string large_file() {
+  std::string bytes = record(bytes_field(1, "0.0.4"));
+  for (std::uint64_t id = 0; id < 4000; ++id) {
+    const std::string message = number_field(1, id) + bytes_field(2, std::string(id % 97, 'n'));
+    if (id % 1024 == 1000) {
+      bytes += static_cast<char>(message.size() | 0x80);
+      bytes += '\0';
+      bytes += message;
+    } else {
+      bytes += record(message);
+    }
+  }
+  return bytes;
+}
+
+/// The same with every length as short as it can be.
+std::string in_fewest_bytes() {
+  std::string bytes = record(bytes_field(1, "0.0.4"));
+  for (std::uint64_t id = 0; id < 4000; ++id) {
+    bytes += record(number_field(1, id) + bytes_field(2, std::string(id % 97, 'n')));
+  }
+  return bytes;
+}
+
+TEST(EtWriter, LargePiecesAreCopiedAsTheyAre) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "a.et", large_file());
+  const TracePtr trace = load(scratch / "a.et");
+  save(*trace, scratch / "b.et");
+  EXPECT_TRUE(read_file(scratch / "b.et") == in_fewest_bytes());
+  save(*trace, scratch / "a.et");
+  EXPECT_TRUE(read_file(scratch / "a.et") == in_fewest_bytes());
+}
+
+TEST(EtWriter, WhatWasReadIsWrittenAlsoWhenTheFileIsGoneOrAnother) {
+  const ScratchDirectory scratch;
+  write_file(scratch / "a.et", large_file());
+  const TracePtr trace = load(scratch / "a.et");
+  std::filesystem::rename(scratch / "a.et", scratch / "moved.et");
+  save(*trace, scratch / "b.et");
+  EXPECT_TRUE(read_file(scratch / "b.et") == in_fewest_bytes());
+  write_file(scratch / "a.et", std::string(large_file().size(), 'x'));
+  save(*trace, scratch / "c.et");
+  EXPECT_TRUE(read_file(scratch / "c.et") == in_fewest_bytes());
+}
+
 TEST(EtWriter, NameOrOptionChoosesTheCompression) {
   const ScratchDirectory scratch;
   const TracePtr trace = make_trace({{1}, {2, {1}}});

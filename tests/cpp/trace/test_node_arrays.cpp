@@ -48,6 +48,24 @@ TEST(NodeArrays, AddWhatSingleCallsAdd) {
   EXPECT_EQ(trace->column(IntegerAttribute::comm_size).count(), 1U);
 }
 
+TEST(NodeArrays, AListANodeAndTexts) {
+  constexpr std::array<std::uint64_t, 4> offsets = {0, 2, 2, 3};
+  constexpr std::array<bool, 3> dims = {true, false, true};
+  constexpr std::array<std::string_view, 3> words = {"a", "", "c"};
+  const std::array<AttributeArray, 2> attributes = {
+      AttributeArray{"involved_dim", AttributeKind::bool_list, std::span<const bool>(dims), {}, offsets},
+      AttributeArray{"words", AttributeKind::string_list, std::span<const std::string_view>(words), {}, offsets}};
+  TraceBuilder builder;
+  add_nodes(builder, {.ids = ids, .inputs = {.shapes = words}, .attributes = attributes});
+  const TracePtr trace = builder.build();
+  EXPECT_EQ(trace->inputs(0), (IoInfo{"", "a", ""}));
+  EXPECT_EQ(trace->inputs(1), IoInfo{});
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(trace->attribute(0, "involved_dim")->value, AttributeValue((std::vector<bool>{true, false})));
+  EXPECT_EQ(trace->attribute(1, "words")->value, AttributeValue(Words{}));
+  EXPECT_EQ(trace->attribute(2, "words")->value, AttributeValue(Words{"c"}));
+}
+
 TEST(NodeArrays, ListsThatDoNotFitAddNothing) {
   constexpr std::array<std::uint64_t, 2> two = {1, 2};
   constexpr std::array<std::uint64_t, 4> falling = {0, 2, 1, 2};

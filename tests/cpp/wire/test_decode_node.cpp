@@ -52,8 +52,8 @@ TEST(DecodeNode, EveryFieldIsRead) {
   EXPECT_EQ(node.id, uint64_max);
   EXPECT_EQ(node.name, "mm");
   EXPECT_EQ(node.type, 4);
-  EXPECT_EQ(node.ctrl_deps, (std::vector<NodeId>{1, 2}));
-  EXPECT_EQ(node.data_deps, (std::vector<NodeId>{3}));
+  EXPECT_EQ(node.ctrl_deps, (IdList(std::vector<NodeId>{1, 2})));
+  EXPECT_EQ(node.data_deps, (IdList(std::vector<NodeId>{3})));
   EXPECT_EQ(node.start_ns, 10'000U);
   EXPECT_EQ(node.duration_ns, 20'000U);
   EXPECT_EQ(decode_inputs(message), (IoInfo{"[1]", "", "[int]"}));
@@ -76,7 +76,7 @@ TEST(DecodeNode, WhatTheNodeHeldBeforeIsForgotten) {
 TEST(DecodeNode, DependenciesPackedUnpackedAndMixed) {
   const std::string message =
       number_field(5, 9) + bytes_field(5, varint(8) + varint(uint64_max)) + number_field(5, 9) + bytes_field(5, "");
-  EXPECT_EQ(decode(message).data_deps, (std::vector<NodeId>{9, 8, uint64_max, 9}));
+  EXPECT_EQ(decode(message).data_deps, (IdList(std::vector<NodeId>{9, 8, uint64_max, 9})));
 }
 
 TEST(DecodeNode, LastValueOfAFieldWins) {
@@ -274,8 +274,8 @@ TEST(EncodeHead, IsReadBackAndLeavesDefaultsOut) {
   EXPECT_EQ(node.id, 5U);
   EXPECT_EQ(node.name, "n");
   EXPECT_EQ(node.type, -7);
-  EXPECT_EQ(node.ctrl_deps, ctrl);
-  EXPECT_EQ(node.data_deps, data);
+  EXPECT_EQ(node.ctrl_deps, IdList(ctrl));
+  EXPECT_EQ(node.data_deps, IdList(data));
   EXPECT_EQ(node.start_ns, 3000U);
   EXPECT_EQ(node.duration_ns, 4000U);
 }

@@ -77,7 +77,7 @@ TEST(DecodeUsual, TakesWhatWritersMake) {
   DecodedNode node{};
   ASSERT_TRUE(decode_usual(collective(), node));
   EXPECT_EQ(node.id, 77U);
-  EXPECT_EQ(node.data_deps, (std::vector<NodeId>{3, 300, 1ULL << 40}));
+  EXPECT_EQ(node.data_deps, (IdList(std::vector<NodeId>{3, 300, 1ULL << 40})));
   EXPECT_EQ(node.start_ns, 12'345'678'000U);
   EXPECT_EQ(node.duration_ns, 9'250U);
   EXPECT_EQ(node.integers[static_cast<std::size_t>(IntegerAttribute::comm_size)], 1 << 20);

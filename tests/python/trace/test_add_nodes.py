@@ -23,7 +23,11 @@ ATTRIBUTES: dict[str, st.SearchStrategy[Any]] = {
     "weight": st.floats(allow_nan=False),
     "pg_name": st.text(max_size=4),
     "note": st.text(max_size=4),
+    "involved_dim": st.lists(st.booleans(), min_size=2, max_size=2),
+    "steps": st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3),
 }
+TEXT = st.text(max_size=3)
+IO = st.tuples(TEXT, TEXT, TEXT).map(lambda texts: cc.IoInfo(*texts) if any(texts) else None)
 
 
 @st.composite
@@ -39,7 +43,11 @@ def specs(draw: st.DrawFn) -> list[dict[str, Any]]:
             "ctrl_deps": draw(st.lists(st.sampled_from(ids), max_size=3)),
             "start_ns": draw(times),
             "duration_ns": draw(times),
-            "attrs": {name: draw(value) for name, value in ATTRIBUTES.items() if draw(st.booleans())},
+            "attrs": {
+                name: draw(value) for name, value in ATTRIBUTES.items() if name == "steps" or draw(st.booleans())
+            },
+            "inputs": draw(IO),
+            "outputs": draw(IO),
         }
         for node_id in ids
     ]
@@ -54,6 +62,24 @@ def masked(nodes: list[dict[str, Any]], name: str, dtype: Any, fill: Any) -> Any
     values = [node["attrs"].get(name, fill) for node in nodes]
     array = np.array(values, dtype=dtype)
     return np.ma.MaskedArray(array, [name not in node["attrs"] for node in nodes])
+
+
+def flags(nodes: list[dict[str, Any]], name: str) -> Any:
+    rows = np.array([node["attrs"].get(name, [False, False]) for node in nodes], dtype=bool).reshape(-1, 2)
+    absent = np.array([name not in node["attrs"] for node in nodes], dtype=bool)
+    return np.ma.MaskedArray(rows, np.stack([absent, absent], axis=1))
+
+
+def ragged(nodes: list[dict[str, Any]], name: str) -> tuple[Any, Any]:
+    offsets = np.cumsum([0, *(len(node["attrs"][name]) for node in nodes)])
+    return offsets, np.array([value for node in nodes for value in node["attrs"][name]], dtype=np.int64)
+
+
+def io(nodes: list[dict[str, Any]], name: str) -> tuple[Any, Any, Any]:
+    values, shapes, types = (
+        [getattr(node[name], part, "") for node in nodes] for part in ("values", "shapes", "types")
+    )
+    return values, shapes, types
 
 
 @given(specs())
@@ -78,7 +104,11 @@ def test_arrays_add_what_single_calls_add(nodes: list[dict[str, Any]]) -> None:
             "weight": masked(nodes, "weight", np.float64, 0.0),
             "pg_name": masked(nodes, "pg_name", object, None),
             "note": masked(nodes, "note", object, None),
+            "involved_dim": flags(nodes, "involved_dim"),
+            "steps": ragged(nodes, "steps"),
         },
+        inputs=io(nodes, "inputs"),
+        outputs=io(nodes, "outputs"),
     )
     one, other = single.build(), many.build()
     order = {name: place for place, name in enumerate(ATTRIBUTES)}
@@ -116,7 +146,13 @@ def test_the_rest_has_defaults() -> None:
         ({"data_deps": ([0, 2, 1], [1])}, cc.ChakraError),
         ({"ctrl_deps": ([0, 1, 3], [1])}, cc.ChakraError),
         ({"attrs": {"x": [1]}}, cc.ChakraError),
-        ({"attrs": {"x": [[1], [2]]}}, ValueError),
+        ({"attrs": {"x": [[[1]], [[2]]]}}, ValueError),
+        ({"attrs": {"x": [[1], [2], [3]]}}, cc.ChakraError),
+        ({"attrs": {"x": ([0, 1], [1])}}, cc.ChakraError),
+        ({"attrs": {"x": ([0, 2, 1], [1])}}, cc.ChakraError),
+        ({"inputs": (["a"], None, None)}, cc.ChakraError),
+        ({"inputs": ["a", "b"]}, TypeError),
+        ({"outputs": (None, [1, 2], None)}, TypeError),
         ({"attrs": {"x": [1j, 2j]}}, TypeError),
         ({"attrs": {"x": [object(), object()]}}, TypeError),
         ({"attrs": {"comm_size": ["a", "b"]}}, cc.ChakraError),
