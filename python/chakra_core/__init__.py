@@ -3,7 +3,9 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
-from chakra_core import batch
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -41,7 +43,6 @@ from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.config import CommGroups, Memory, Network, System
 from chakra_core.diagnosis import Diagnosis, diagnose
-from chakra_core.graphs import graph
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
@@ -51,8 +52,34 @@ from chakra_core.result import Result
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
-from chakra_core.sweeps import SweepResult, sweep
 from chakra_core.text_workload import convert_text
+
+if TYPE_CHECKING:
+    from chakra_core import batch
+    from chakra_core.graphs import graph
+    from chakra_core.sweeps import SweepResult, sweep
+
+# Imported when they are first asked for: most programs use none of them.
+_LATE = {
+    "SweepResult": "chakra_core.sweeps",
+    "batch": "chakra_core.batch",
+    "graph": "chakra_core.graphs",
+    "sweep": "chakra_core.sweeps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'chakra_core' has no attribute {name!r}")
+    module = importlib.import_module(_LATE[name])
+    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})
+
 
 __all__ = [
     "Adjacency",

@@ -9,9 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import typer
 
-from chakra_core import batch
 from chakra_core._core import ConfigError
-from chakra_core.batch.engine import BatchReport
 from chakra_core.cli.batch_display import BatchDisplay
 from chakra_core.cli.parameters import JsonOption, OnErrorOption
 from chakra_core.cli.printing import print_json
@@ -97,8 +95,12 @@ class Places(NamedTuple):
     storage_option: list[str] | None
     json: bool
 
-    def run(self, title: str, function: Callable[..., BatchReport], **options: Any) -> None:
-        """Run the batch, show how it goes, and end with status 1 if something failed."""
+    def run(self, title: str, **options: Any) -> None:
+        """Run the batch of this title, show how it goes, and end with status 1 if something failed."""
+        # Imported here, because no other command needs it.
+        from chakra_core import batch
+
+        function: Callable[..., batch.BatchReport] = getattr(batch, title)
         with BatchDisplay(title, quiet=self.json) as display:
             report = function(
                 self.inputs or (),
@@ -153,7 +155,7 @@ def link(
 ) -> None:
     """Join the host and device traces of many ranks, and write linked traces."""
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
-    places.run("link", batch.link, host=host or (), device=device or (), unpaired=unpaired, on_error=on_error)
+    places.run("link", host=host or (), device=device or (), unpaired=unpaired, on_error=on_error)
 
 
 @app.command()
@@ -190,7 +192,6 @@ def convert(
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
     places.run(
         "convert",
-        batch.convert,
         host=host or (),
         device=device or (),
         unpaired=unpaired,
@@ -218,7 +219,9 @@ def validate(
 ) -> None:
     """Check many traces; one with errors has failed."""
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
-    places.run("validate", batch.validate)
+    places.run(
+        "validate",
+    )
 
 
 @app.command()
@@ -237,7 +240,7 @@ def stats(
 ) -> None:
     """Count and sum what is in many traces, into the report."""
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
-    places.run("stats", batch.stats, on_error=on_error)
+    places.run("stats", on_error=on_error)
 
 
 @app.command()
@@ -276,7 +279,6 @@ def simplify(
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
     places.run(
         "simplify",
-        batch.simplify,
         drop=split_list(drop),
         drop_views=drop_views,
         collapse_cpu=collapse_cpu,
@@ -328,7 +330,6 @@ def simulate(
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
     places.run(
         "simulate",
-        batch.simulate,
         network=network,
         system=system,
         comm_groups=comm_groups,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from typing_extensions import Self
 
-from chakra_core.batch.journal import Record
 from chakra_core.cli.printing import format_bytes
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from chakra_core.batch.journal import Record
 
 _SECONDS_BETWEEN_LINES = 10.0
 

@@ -12,7 +12,6 @@ from chakra_core.cli.parameters import JsonOption, OnErrorOption
 from chakra_core.cli.printing import format_bytes, format_count, print_json
 from chakra_core.cli.progress import watch
 from chakra_core.cli.selecting import WhereOption
-from chakra_core.graphs import graph as write
 from chakra_core.io import load
 
 
@@ -39,6 +38,9 @@ def graph(
     on_error: OnErrorOption = "strict",
 ) -> None:
     """Write a trace, or the part around a node, as a graph: DOT, GraphML, or a picture through Graphviz."""
+    # Imported here, because no other command needs it.
+    from chakra_core.graphs import graph as write
+
     loaded = watch(f"reading {trace.name}", lambda progress: load(trace, on_error=on_error, progress=progress))
     drawing = watch(
         f"drawing {trace.name}",

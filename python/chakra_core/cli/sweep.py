@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,9 @@ from chakra_core.cli.batch_display import BatchDisplay
 from chakra_core.cli.parameters import JsonOption
 from chakra_core.cli.printing import format_count, print_json, print_table
 from chakra_core.result import format_time
-from chakra_core.sweeps import GridFile, SweepResult
+
+if TYPE_CHECKING:
+    from chakra_core.sweeps import SweepResult
 
 _SHOWN_TIMES = ("total_ns", "max_compute_ns", "max_comm_ns", "max_exposed_comm_ns", "max_idle_ns")
 
@@ -38,6 +40,9 @@ def sweep(
     json: JsonOption = False,
 ) -> None:
     """Simulate one workload on the product of lists of values, and show the fastest configurations."""
+    # Imported here, because no other command needs it.
+    from chakra_core.sweeps import GridFile
+
     file = GridFile.load(grid)
     with BatchDisplay("sweep", quiet=json) as display:
         result = file.run(threads=threads, output=output, report=report, observer=display)

@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import Self
 
 from chakra_core.config.model import ConfigModel
-from chakra_core.sweeps.sweep import sweep
+from chakra_core.sweeps.runner import sweep
 from chakra_core.sweeps.table import SweepResult
 from chakra_core.trace_source import is_remote
 
