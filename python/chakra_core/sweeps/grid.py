@@ -20,8 +20,6 @@ _Model = TypeVar("_Model", bound=ConfigModel)
 
 _PART = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)((?:\[\d+\])*)")
 _MODELS = ("network", "system", "memory", "comm_groups")
-#: What a list by rank has where nothing is said.
-_NEUTRAL = {"compute_speed": 1.0}
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def _arguments(settings: Sequence[tuple[Place, Any]], base: Configuration) -> di
         if name in _MODELS and all(place.steps for place, _ in changes):
             found[name] = _changed_model(name, current, changes)
         else:
-            found[name] = _changed_value(current, changes, base.network.num_npus)
+            found[name] = _changed_value(current, changes)
     for name, kind in (("network", Network), ("system", System), ("memory", Memory), ("comm_groups", CommGroups)):
         # A whole model may be given as a value: a mapping or a path.
         if found[name] is not None:
@@ -171,7 +169,7 @@ def _changed_model(name: str, current: ConfigModel | None, changes: Sequence[tup
                 f"grid: '{place.text}': {name} has no '{field_name}'; it has {', '.join(kind.model_fields)}"
             )
         start = data.get(field_name, getattr(current, field_name))
-        data[field_name] = _set(start, place.steps[1:], value, place, None)
+        data[field_name] = _set(start, place.steps[1:], value, place)
     try:
         return _remade(current, data)
     except ConfigError as error:
@@ -185,28 +183,26 @@ def _remade(current: _Model, data: dict[str, Any]) -> _Model:
     return current._from_file_data(by_alias, current.source) if current.is_from_file else type(current)(**data)
 
 
-def _changed_value(current: Any, changes: Sequence[tuple[Place, Any]], num_ranks: int) -> Any:
+def _changed_value(current: Any, changes: Sequence[tuple[Place, Any]]) -> Any:
     for place, value in changes:
-        neutral = [_NEUTRAL.get(str(place.steps[-2]), 0)] * num_ranks if len(place.steps) >= 2 else None
-        current = _set(current, place.steps, value, place, neutral)
+        current = _set(current, place.steps, value, place)
     return current
 
 
-def _set(current: Any, steps: tuple[str | int, ...], value: Any, place: Place, absent_list: list[Any] | None) -> Any:
-    """Return a copy of `current` with `value` at the place."""
+def _set(current: Any, steps: tuple[str | int, ...], value: Any, place: Place) -> Any:
+    """Return a copy of `current` with `value` at the place. What is not there becomes a mapping."""
     if not steps:
         return value
     step, rest = steps[0], steps[1:]
-    if isinstance(step, int):
-        if current is None and absent_list is not None:
-            current = absent_list
-        if not isinstance(current, list | tuple) or step >= len(current):
-            length = f"{len(current)} entries" if isinstance(current, list | tuple) else "no list"
-            raise ConfigError(f"grid: '{place.text}': there is no entry {step}, found {length}")
+    if isinstance(current, ConfigModel):
+        current = current.model_dump(by_alias=False, exclude_unset=True)
+    if isinstance(current, list | tuple):
+        if not isinstance(step, int) or step >= len(current):
+            raise ConfigError(f"grid: '{place.text}': there is no entry {step}, found {len(current)} entries")
         copy = list(current)
-        copy[step] = _set(copy[step], rest, value, place, absent_list)
+        copy[step] = _set(copy[step], rest, value, place)
         return copy
-    mapping = {} if current is None else current
-    if not isinstance(mapping, Mapping):
-        raise ConfigError(f"grid: '{place.text}': '{step}' is asked of something without fields, {mapping!r}")
-    return {**mapping, step: _set(mapping.get(step), rest, value, place, absent_list)}
+    if current is None or isinstance(current, Mapping):
+        mapping = current or {}
+        return {**mapping, step: _set(mapping.get(step), rest, value, place)}
+    raise ConfigError(f"grid: '{place.text}': there is no '{step}' in {current!r}")

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 import chakra_core as cc
 from batch_files import chain
-from chakra_core.batch.engine import BatchReport, available_cores
+from chakra_core.batch.engine import BatchReport, Silent, available_cores
 from chakra_core.batch.task import _RACY_NS
 
 
@@ -190,6 +191,31 @@ def test_interrupted(folder: Path) -> None:
     report = cc.batch.convert("in", "out/{rank}.json.gz", level=9)
     assert report.counts["failed"] == 0
     assert complete - available_cores() <= report.counts["skipped"] <= complete
+
+
+@pytest.mark.parametrize(("memory", "most"), [(1, 1), ("1 TiB", 4)])
+def test_memory_decides_how_many_are_under_way(
+    run_folder: Path, monkeypatch: pytest.MonkeyPatch, memory: int | str, most: int
+) -> None:
+    """With no room at all one at a time; with room for all as many as there are threads."""
+    from chakra_core.batch import operations
+
+    meeting = threading.Barrier(most)
+
+    def save_together(trace: cc.Trace, path: Path, **options: Any) -> None:
+        meeting.wait(timeout=30)
+        cc.save(trace, path, **options)
+
+    class Watching(Silent):
+        seen = 0
+
+        def looked(self, in_flight: int, memory_bytes: int) -> None:
+            self.seen = max(self.seen, in_flight)
+
+    monkeypatch.setattr(operations, "save", save_together)
+    observer = Watching()
+    assert convert(threads=4, max_memory=memory, observer=observer).counts["done"] == 8
+    assert observer.seen <= most
 
 
 def test_input_that_changes_while_it_is_read(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -155,16 +156,23 @@ def test_points_are_the_product(axes: list[tuple[str, int, list[int]]]) -> None:
         assert {name: list(getattr(network, name)) for name in expected} == expected
 
 
-def test_lists_by_rank_begin_as_if_nothing_was_said() -> None:
+def test_values_by_rank() -> None:
+    """What was not given becomes a mapping by rank, a list keeps its other entries."""
     base = Configuration(cc.Network(**NETWORK), cc.System(), options={"given": {"delay": [1, 2]}})
-    places = (
-        Place("a", "new", ("compute_speed", 2)),
-        Place("b", "new", ("delay_ns", 1)),
-        Place("c", "given", ("delay", 0)),
+    texts = {
+        "new.compute_speed[2]": "new",
+        "new.compute_speed[3]": "new",
+        "given.delay[0]": "given",
+        "deep.a.b": "deep",
+    }
+    places = tuple(
+        Place(text, argument, tuple(int(step) if step.isdigit() else step for step in re.findall(r"\w+", text)[1:]))
+        for text, argument in texts.items()
     )
     (point,) = points([Axis("x", places, (0.5,))], base)
-    assert point.arguments["new"] == {"compute_speed": [1.0, 1.0, 0.5, 1.0], "delay_ns": [0, 0.5, 0, 0]}
+    assert point.arguments["new"] == {"compute_speed": {2: 0.5, 3: 0.5}}
     assert point.arguments["given"] == {"delay": [0.5, 2]}
+    assert point.arguments["deep"] == {"a": {"b": 0.5}}
 
 
 def test_paths() -> None:
