@@ -41,7 +41,8 @@ from chakra_core._core import (
 from chakra_core.astra_log import AstraLog, read_astra_log
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
-from chakra_core.config import CommGroups, Memory, Network, System
+from chakra_core.collective_time import collective_time
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -98,6 +99,8 @@ __all__ = [
     "Feeder",
     "FormatError",
     "IoInfo",
+    "Link",
+    "LinkDamage",
     "LinkError",
     "LinkReport",
     "LinkedTrace",
@@ -126,6 +129,7 @@ __all__ = [
     "batch",
     "check_ranks",
     "collect",
+    "collective_time",
     "concat",
     "convert",
     "convert_text",

@@ -53,6 +53,7 @@ __all__: list[str] = [
     "TraceDiff",
     "TraceDump",
     "TraceStats",
+    "collective_time",
     "concat",
     "convert",
     "diff",
@@ -1096,15 +1097,51 @@ class Network:
     """
     Dimensions of a network; NPU ids count with dimension 0 fastest.
     """
+    @staticmethod
+    def of_links(
+        npus: typing.SupportsInt | typing.SupportsIndex,
+        switches: typing.SupportsInt | typing.SupportsIndex,
+        links: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                bool,
+            ]
+        ],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
+    ) -> Network:
+        """
+        Links: src, dst, GB/s of 2**30 bytes, ns, one-way. Switches are numbered from npus on.
+        """
     def __init__(
         self,
         topology: collections.abc.Sequence[str],
         npus: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         bandwidth: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         latency: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        oversubscription: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
     ) -> None:
         """
-        One entry a dimension: "Ring", "FullyConnected" or "Switch"; NPUs; GB/s of 2**30 bytes; ns.
+        One entry a dimension: "Ring", "FullyConnected", "Switch" or "Mesh"; NPUs; GB/s of 2**30 bytes; ns; ratio of a switch. Damage: dimension, src, dst (each may be None), factors on bandwidth and latency.
         """
     def coordinates(self, npu: typing.SupportsInt | typing.SupportsIndex) -> list[int]: ...
     def delay(
@@ -1140,6 +1177,8 @@ class Network:
         NPUs of each dimension.
         """
     @property
+    def oversubscription(self) -> list: ...
+    @property
     def topology(self) -> list[str]: ...
 
 class SystemConfig:
@@ -1161,6 +1200,10 @@ class SystemConfig:
         peak_perf: typing.SupportsFloat | typing.SupportsIndex = 0.0,
         roofline_enabled: bool = False,
         replay_only: bool = False,
+        all_reduce_custom: collections.abc.Sequence[Trace] = [],
+        all_gather_custom: collections.abc.Sequence[Trace] = [],
+        reduce_scatter_custom: collections.abc.Sequence[Trace] = [],
+        all_to_all_custom: collections.abc.Sequence[Trace] = [],
     ) -> None: ...
     @property
     def active_chunks_per_dimension(self) -> int: ...
@@ -1293,6 +1336,25 @@ class TimelineProcess:
         start_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
         end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
     ) -> None: ...
+
+def collective_time(
+    network: Network,
+    system: SystemConfig,
+    type: CollectiveType,
+    bytes: typing.SupportsInt | typing.SupportsIndex,
+    *,
+    group: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    root: typing.SupportsInt | typing.SupportsIndex | None = None,
+    congestion: bool = False,
+    parity: bool = False,
+    rendezvous_protocol: bool = False,
+    num_queues_per_dim: typing.SupportsInt | typing.SupportsIndex = 1,
+    injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    fidelity: str = "auto",
+) -> int:
+    """
+    ns from when all members begin one collective together until the last of them is through.
+    """
 
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
