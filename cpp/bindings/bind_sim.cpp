@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -216,10 +218,106 @@ auto result_column(std::vector<Value> SimulationResult::*column) {
   };
 }
 
-py::array_t<std::uint8_t> resource_column(const py::object& self) {
-  const auto& resources = self.cast<const SimulationResult&>().node_resource;
+using Table = py::typing::Dict<py::str, py::array>;
+
+/// A table of columns, views of the result.
+template <class... Columns>
+Table table(const py::object& owner, std::pair<const char*, const Columns*>... columns) {
+  Table result;
+  const auto add = [&](const char* name, const auto& column) {
+    using Value = typename std::decay_t<decltype(column)>::value_type;
+    if constexpr (std::is_enum_v<Value>) {
+      using Number = std::underlying_type_t<Value>;
+      const auto* numbers = reinterpret_cast<const Number*>(column.data());
+      result[name] = view(std::span<const Number>(numbers, column.size()), owner);
+    } else {
+      result[name] = view(std::span<const Value>(column), owner);
+    }
+  };
+  (add(columns.first, *columns.second), ...);
+  return result;
+}
+
+template <class Column>
+std::pair<const char*, const Column*> named(const char* name, const Column& column) {
+  return {name, &column};
+}
+
+/// Sizes as NCCL-tests counts them, and its factor to bus bandwidth, of collectives of these groups and types.
+void add_bandwidth(Table& result, const SimulationResult& self, const std::vector<std::uint32_t>& group,
+                   const std::vector<CollectiveType>& type, const std::vector<std::uint64_t>* size) {
+  std::vector<std::uint32_t> ranks;
+  std::vector<std::uint64_t> bytes;
+  std::vector<double> factors;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    const auto members = static_cast<std::uint32_t>(self.groups[group[i]].ranks.size());
+    ranks.push_back(members);
+    factors.push_back(bus_factor(type[i], members));
+    if (size != nullptr) bytes.push_back(collective_bytes(type[i], (*size)[i], members));
+  }
+  result["ranks"] = take(std::move(ranks));
+  result["bus_factor"] = take(std::move(factors));
+  if (size != nullptr) result["bytes"] = take(std::move(bytes));
+}
+
+Table collective_table(const py::object& owner) {
+  const auto& self = owner.cast<const SimulationResult&>();
+  const CollectiveColumns& columns = self.collectives;
+  Table result = table(
+      owner, named("group", columns.group), named("number", columns.number), named("type", columns.type),
+      named("size", columns.size), named("first_rank", columns.first_rank), named("row", columns.row),
+      named("start_ns", columns.start_ns), named("joined_ns", columns.joined_ns), named("end_ns", columns.end_ns));
+  add_bandwidth(result, self, columns.group, columns.type, &columns.size);
+  return result;
+}
+
+Table activity_table(const py::object& owner) {
+  const ActivityColumns& columns = owner.cast<const SimulationResult&>().activity;
+  return table(owner, named("collective", columns.collective), named("dimension", columns.dimension),
+               named("start_ns", columns.start_ns), named("end_ns", columns.end_ns),
+               named("link_bytes", columns.link_bytes));
+}
+
+Table group_table(const py::object& owner) {
+  const auto& self = owner.cast<const SimulationResult&>();
+  const GroupColumns& columns = self.group_totals;
+  Table result = table(owner, named("group", columns.group), named("type", columns.type),
+                       named("collectives", columns.collectives), named("bytes", columns.bytes),
+                       named("duration_ns", columns.duration_ns));
+  add_bandwidth(result, self, columns.group, columns.type, nullptr);
+  return result;
+}
+
+Table dimension_table(const py::object& owner) {
+  const DimensionColumns& columns = owner.cast<const SimulationResult&>().dimensions;
+  return table(owner, named("links", columns.links), named("messages", columns.messages), named("bytes", columns.bytes),
+               named("link_bytes", columns.link_bytes), named("busy_ns", columns.busy_ns),
+               named("utilisation", columns.utilisation));
+}
+
+Table link_table(const py::object& owner) {
+  const LinkColumns& columns = owner.cast<const SimulationResult&>().links;
+  return table(owner, named("dimension", columns.dimension), named("source", columns.source),
+               named("destination", columns.destination), named("messages", columns.messages),
+               named("bytes", columns.bytes), named("busy_ns", columns.busy_ns));
+}
+
+const NodePlaces& places_of(const SimulationResult& self, std::size_t rank) {
+  if (rank >= self.node_places.size()) {
+    throw py::index_error("rank " + std::to_string(rank) + ": nodes of " + std::to_string(self.node_places.size()) +
+                          " ranks were recorded");
+  }
+  return *self.node_places[rank];
+}
+
+py::array_t<std::uint8_t> resources_of(const py::object& owner, std::size_t rank) {
+  const auto& resources = places_of(owner.cast<const SimulationResult&>(), rank).resource;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(resources.data());
-  return view(std::span<const std::uint8_t>(bytes, resources.size()), self);
+  return view(std::span<const std::uint8_t>(bytes, resources.size()), owner);
+}
+
+py::array_t<std::uint32_t> lanes_of(const py::object& owner, std::size_t rank) {
+  return view(std::span<const std::uint32_t>(places_of(owner.cast<const SimulationResult&>(), rank).lane), owner);
 }
 
 void bind_result(py::module_& module) {
@@ -232,13 +330,28 @@ void bind_result(py::module_& module) {
       .def_property_readonly("cpu_ns", result_column(&SimulationResult::cpu_ns))
       .def_property_readonly("memory_ns", result_column(&SimulationResult::memory_ns))
       .def_property_readonly("finish_minus_compute_ns", result_column(&SimulationResult::finish_minus_compute_ns))
-      .def_property_readonly("node_rank", result_column(&SimulationResult::node_rank))
-      .def_property_readonly("node_row", result_column(&SimulationResult::node_row))
+      .def_property_readonly("first_node", result_column(&SimulationResult::first_node),
+                             "By rank, and one more: where its nodes begin in the node columns.")
       .def_property_readonly("node_start_ns", result_column(&SimulationResult::node_start_ns))
       .def_property_readonly("node_end_ns", result_column(&SimulationResult::node_end_ns))
-      .def_property_readonly("node_resource", &resource_column, "Indices into RESOURCES (uint8).")
-      .def_property_readonly("node_lane", result_column(&SimulationResult::node_lane), "Indices into lanes.")
+      .def_property_readonly("late_node", result_column(&SimulationResult::late_node), "Nodes that waited for a slot.")
+      .def_property_readonly("late_ns", result_column(&SimulationResult::late_ns), "How long each of late_node waited.")
+      .def("resources_of", &resources_of, "rank"_a, "Of each row: index into RESOURCES (uint8).")
+      .def("lanes_of", &lanes_of, "rank"_a, "Of each row: index into lanes.")
       .def_readonly("lanes", &SimulationResult::lanes, "Names of what nodes ran on.")
+      .def_property_readonly(
+          "groups",
+          [](const SimulationResult& self) {
+            std::vector<NamedRanks> groups;
+            for (const ProcessGroup& group : self.groups) groups.emplace_back(group.name, group.ranks);
+            return groups;
+          },
+          "Name and ranks of each group; the first is all ranks.")
+      .def_property_readonly("collectives", &collective_table, "A row for each collective of a group.")
+      .def_property_readonly("activity", &activity_table, "A row for each collective in each dimension it used.")
+      .def_property_readonly("group_totals", &group_table, "A row for each group and type of collective.")
+      .def_property_readonly("dimensions", &dimension_table, "A row for each dimension of the network.")
+      .def_property_readonly("links", &link_table, "A row for each directed link that was used, with congestion.")
       .def_readonly("warnings", &SimulationResult::warnings)
       .def_readonly("messages", &SimulationResult::messages)
       .def_readonly("events", &SimulationResult::events)
@@ -252,7 +365,38 @@ void bind_result(py::module_& module) {
       .def_readonly("folded_ranks", &SimulationResult::folded_ranks, "Ranks that another one was simulated for.")
       .def_readonly("order_mattered", &SimulationResult::order_mattered,
                     "What came in one ns and made \"auto\" begin again with all messages; else empty.");
+  result.attr("NEVER_ENDED") = never_ended;
   result.attr("RESOURCES") = py::make_tuple("none", "cpu", "compute", "comm", "memory");
+}
+
+Stragglers make_stragglers(std::vector<double> compute_speed, std::vector<std::uint64_t> start_delay_ns,
+                           const std::vector<std::tuple<std::uint32_t, NodeId, std::uint64_t>>& node_delays,
+                           double jitter, std::uint64_t seed) {
+  Stragglers stragglers{std::move(compute_speed), std::move(start_delay_ns), {}, jitter, seed};
+  for (const auto& [rank, node, delay] : node_delays) stragglers.node_delays.push_back({rank, node, delay});
+  return stragglers;
+}
+
+void bind_stragglers(py::module_& module) {
+  py::class_<Stragglers>(module, "Stragglers", "What makes ranks slower, or faster, than their traces say.")
+      .def(py::init(&make_stragglers), py::kw_only(), "compute_speed"_a = std::vector<double>{},
+           "start_delay_ns"_a = std::vector<std::uint64_t>{},
+           "node_delays"_a = std::vector<std::tuple<std::uint32_t, NodeId, std::uint64_t>>{}, "jitter"_a = 0.0,
+           "seed"_a = 0, "One entry a rank; `node_delays`: rank, node id, ns.")
+      .def("jitter_factor", &Stragglers::jitter_factor, "rank"_a, "node"_a, "The jitter's factor of a node.");
+}
+
+using ComputeTimes = py::array_t<std::uint64_t, py::array::c_style | py::array::forcecast>;
+
+/// Views of the arrays; None: the rank's nodes take the times that they take otherwise.
+std::vector<std::span<const std::uint64_t>> compute_times(const std::vector<std::optional<ComputeTimes>>& arrays) {
+  std::vector<std::span<const std::uint64_t>> spans;
+  for (const auto& array : arrays) {
+    if (array && array->ndim() != 1) throw py::value_error("compute times need one dimension");
+    spans.emplace_back();
+    if (array) spans.back() = {array->data(), static_cast<std::size_t>(array->size())};
+  }
+  return spans;
 }
 
 using CountTriple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
@@ -263,7 +407,10 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
                                       std::uint32_t num_queues_per_dim, bool rendezvous_protocol,
                                       double injection_scale, bool groups_as_listed,
                                       const std::optional<CountTriple>& slots, bool recorded_communication,
-                                      const std::string& fidelity, bool fold, bool record_nodes, Progress* progress) {
+                                      const std::string& fidelity, bool fold, const Stragglers& stragglers,
+                                      const std::vector<std::optional<ComputeTimes>>& times, bool record_nodes,
+                                      Progress* progress) {
+  auto compute_ns = compute_times(times);
   const py::gil_scoped_release release;
   SimulationConfig config{.network = network, .system = system, .memory = memory};
   for (NamedRanks& group : groups) config.groups.push_back({std::move(group.first), std::move(group.second)});
@@ -277,6 +424,8 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   if (recorded_communication) config.communication = CommunicationTimes::recorded;
   config.fidelity = parse_fidelity(fidelity);
   config.fold = fold;
+  config.stragglers = stragglers;
+  config.compute_ns = std::move(compute_ns);
   config.record_nodes = record_nodes;
   const std::vector<TracePtr> shared(traces.begin(), traces.end());
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
@@ -306,14 +455,17 @@ void bind_sim(py::module_& module) {
   bind_system(module);
   bind_memory(module);
   bind_result(module);
+  bind_stragglers(module);
   module.def(
       "simulate", &run, "traces"_a, "network"_a, "system"_a, py::kw_only(),
       py::arg_v("memory", MemoryConfig{}, "MemoryConfig()"), "groups"_a = std::vector<NamedRanks>{}, "parity"_a = false,
       "congestion"_a = false, "num_queues_per_dim"_a = 1, "rendezvous_protocol"_a = false, "injection_scale"_a = 1.0,
       "groups_as_listed"_a = false, "slots"_a = py::none(), "recorded_communication"_a = false, "fidelity"_a = "auto",
-      "fold"_a = true, "record_nodes"_a = true, "progress"_a = py::none(),
+      "fold"_a = true, py::arg_v("stragglers", Stragglers{}, "Stragglers()"),
+      "compute_ns"_a = std::vector<std::optional<ComputeTimes>>{}, "record_nodes"_a = true, "progress"_a = py::none(),
       "Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each "
-      "thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), "
+      "thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as "
+      "otherwise. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
   module.def("collective_time", &time_of_collective, "network"_a, "system"_a, "type"_a, "bytes"_a, py::kw_only(),
              "group"_a = std::vector<std::uint32_t>{}, "root"_a = py::none(), "congestion"_a = false,

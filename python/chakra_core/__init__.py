@@ -42,7 +42,8 @@ from chakra_core.astra_log import AstraLog, read_astra_log
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
 from chakra_core.collective_time import collective_time
-from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, System
+from chakra_core.compute_times import ComputeNodes
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -50,6 +51,7 @@ from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
 from chakra_core.result import Result
+from chakra_core.run_check import check
 from chakra_core.several import concat, diff
 from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
@@ -92,6 +94,7 @@ __all__ = [
     "ChakraError",
     "CollectiveType",
     "CommGroups",
+    "ComputeNodes",
     "ConfigError",
     "DependencyError",
     "Diagnosis",
@@ -109,6 +112,7 @@ __all__ = [
     "Names",
     "Network",
     "Node",
+    "NodeDelay",
     "NodeTotals",
     "NodeType",
     "Problem",
@@ -118,6 +122,7 @@ __all__ = [
     "Report",
     "Result",
     "SimulationError",
+    "Stragglers",
     "StreamStatistics",
     "SweepResult",
     "System",
@@ -127,6 +132,7 @@ __all__ = [
     "TraceStats",
     "__version__",
     "batch",
+    "check",
     "check_ranks",
     "collect",
     "collective_time",

@@ -45,8 +45,10 @@ __all__: list[str] = [
     "Report",
     "SimulationError",
     "SimulationResult",
+    "Stragglers",
     "StreamStatistics",
     "SystemConfig",
+    "TimelineCounter",
     "TimelineProcess",
     "Trace",
     "TraceBuilder",
@@ -1259,13 +1261,37 @@ class SimulationResult:
     Times of a simulated run, in ns, as columns.
     """
 
+    NEVER_ENDED: typing.ClassVar[int] = 18446744073709551615
     RESOURCES: typing.ClassVar[tuple] = ("none", "cpu", "compute", "comm", "memory")
+    def lanes_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint32]:
+        """
+        Of each row: index into lanes.
+        """
+    def resources_of(self, rank: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.uint8]:
+        """
+        Of each row: index into RESOURCES (uint8).
+        """
+    @property
+    def activity(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective in each dimension it used.
+        """
+    @property
+    def collectives(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each collective of a group.
+        """
     @property
     def comm_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def compute_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def cpu_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+    @property
+    def dimensions(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each dimension of the network.
+        """
     @property
     def events(self) -> int: ...
     @property
@@ -1275,9 +1301,24 @@ class SimulationResult:
     @property
     def finish_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
+    def first_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        By rank, and one more: where its nodes begin in the node columns.
+        """
+    @property
     def folded_ranks(self) -> int:
         """
         Ranks that another one was simulated for.
+        """
+    @property
+    def group_totals(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each group and type of collective.
+        """
+    @property
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """
+        Name and ranks of each group; the first is all ranks.
         """
     @property
     def idle_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
@@ -1287,25 +1328,26 @@ class SimulationResult:
         Names of what nodes ran on.
         """
     @property
+    def late_node(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        Nodes that waited for a slot.
+        """
+    @property
+    def late_ns(self) -> numpy.typing.NDArray[numpy.uint64]:
+        """
+        How long each of late_node waited.
+        """
+    @property
+    def links(self) -> dict[str, numpy.ndarray]:
+        """
+        A row for each directed link that was used, with congestion.
+        """
+    @property
     def memory_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
     def messages(self) -> int: ...
     @property
     def node_end_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
-    @property
-    def node_lane(self) -> numpy.typing.NDArray[numpy.uint32]:
-        """
-        Indices into lanes.
-        """
-    @property
-    def node_rank(self) -> numpy.typing.NDArray[numpy.uint32]: ...
-    @property
-    def node_resource(self) -> numpy.typing.NDArray[numpy.uint8]:
-        """
-        Indices into RESOURCES (uint8).
-        """
-    @property
-    def node_row(self) -> numpy.typing.NDArray[numpy.uint32]: ...
     @property
     def node_start_ns(self) -> numpy.typing.NDArray[numpy.uint64]: ...
     @property
@@ -1321,6 +1363,35 @@ class SimulationResult:
     @property
     def warnings(self) -> list[str]: ...
 
+class Stragglers:
+    """
+    What makes ranks slower, or faster, than their traces say.
+    """
+    def __init__(
+        self,
+        *,
+        compute_speed: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        start_delay_ns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+        node_delays: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+            ]
+        ] = [],
+        jitter: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        seed: typing.SupportsInt | typing.SupportsIndex = 0,
+    ) -> None:
+        """
+        One entry a rank; `node_delays`: rank, node id, ns.
+        """
+    def jitter_factor(
+        self, rank: typing.SupportsInt | typing.SupportsIndex, node: typing.SupportsInt | typing.SupportsIndex
+    ) -> float:
+        """
+        The jitter's factor of a node.
+        """
+
 class TimelineProcess:
     """
     One group of tracks, such as a rank, and the slices on them: nodes of a trace with a begin and an end. Columns have one entry a slice, in any order.
@@ -1335,6 +1406,20 @@ class TimelineProcess:
         track: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32],
         start_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
         end_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+    ) -> None: ...
+
+class TimelineCounter:
+    """
+    A curve of values, each of which holds from its time on.
+    """
+    def __init__(
+        self,
+        process: str,
+        name: str,
+        unit: str,
+        *,
+        time_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.uint64],
+        value: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
 
 def collective_time(
@@ -1470,22 +1555,26 @@ def simulate(
     recorded_communication: bool = False,
     fidelity: str = "auto",
     fold: bool = True,
+    stragglers: Stragglers = ...,
+    compute_ns: collections.abc.Sequence[typing.Annotated[numpy.typing.ArrayLike, numpy.uint64] | None] = [],
     record_nodes: bool = True,
     progress: Progress | None = None,
 ) -> SimulationResult:
     """
-    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as otherwise. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
     """
 
 def write_timeline(
     processes: collections.abc.Sequence[TimelineProcess],
     path: os.PathLike[str] | str | bytes,
     *,
+    flows: typing.Annotated[numpy.typing.ArrayLike, numpy.uint32] | None = None,
+    counters: collections.abc.Sequence[TimelineCounter] = [],
     format: str | None = None,
     progress: Progress | None = None,
 ) -> None:
     """
-    Writes a timeline file; gzip if the name ends in .gz. Progress counts slices.
+    Writes a timeline file; gzip if the name ends in .gz. `flows` has the shape (flows, 4): process and slice that an arrow leaves, process and slice that it reaches. Progress counts slices.
     """
 
 __version__: str

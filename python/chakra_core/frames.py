@@ -30,7 +30,8 @@ INTEGER_COLUMNS = (
 )
 
 
-def _needed(module: str, extra: str) -> Any:
+def needed(module: str, extra: str) -> Any:
+    """Import a module that only some functions need; the error says which extra has it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -51,7 +52,7 @@ def to_pandas(trace: Trace) -> pd.DataFrame:
     Raises:
         ImportError: pandas is not installed.
     """
-    pandas = _needed("pandas", "frames")
+    pandas = needed("pandas", "frames")
     columns: dict[str, Any] = {
         "id": trace.ids,
         "name": _categorical(pandas, trace.name_ids.astype(np.int64), trace.strings),
@@ -96,7 +97,7 @@ def to_networkx(trace: Trace) -> Any:
     Raises:
         ImportError: networkx is not installed.
     """
-    networkx = _needed("networkx", "graph")
+    networkx = needed("networkx", "graph")
     graph = networkx.MultiDiGraph()
     fields = ("name", "type", "start_ns", "duration_ns")
     ids = trace.ids.tolist()
@@ -126,7 +127,7 @@ def to_arrow(trace: Trace) -> Any:
     Raises:
         ImportError: pyarrow is not installed.
     """
-    return _needed("pyarrow", "arrow").table(trace)
+    return needed("pyarrow", "arrow").table(trace)
 
 
 def to_parquet(trace: Trace, path: str | os.PathLike[str], **options: Any) -> None:
@@ -143,7 +144,7 @@ def to_parquet(trace: Trace, path: str | os.PathLike[str], **options: Any) -> No
         ChakraError: a column of `columns` is none of the trace.
         OSError: the file cannot be written.
     """
-    parquet = _needed("pyarrow.parquet", "arrow")
+    parquet = needed("pyarrow.parquet", "arrow")
     table = to_arrow(trace)
     columns = options.pop("columns", None)
     if columns is not None:

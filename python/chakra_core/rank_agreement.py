@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from chakra_core._core import CollectiveType, NodeType, Trace
+from chakra_core._core import CollectiveType, Feeder, NodeType, Trace
 from chakra_core.config import CommGroups
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
@@ -29,7 +29,20 @@ _EQUAL_SIZES = {
     CollectiveType.BARRIER,
 }
 
-Kind: TypeAlias = Literal["not a member", "number", "sequence", "collective", "size", "no partner", "message size"]
+Kind: TypeAlias = Literal[
+    "not a member",
+    "unknown group",
+    "number",
+    "sequence",
+    "collective",
+    "size",
+    "root",
+    "dimensions",
+    "no such rank",
+    "no partner",
+    "message size",
+]
+_OF_MESSAGES = ("no such rank", "no partner", "message size")
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,11 @@ class RankAgreement:
         return not self.problems
 
     @property
+    def first(self) -> Disagreement | None:
+        """The first difference, if there is any."""
+        return self.problems[0] if self.problems else None
+
+    @property
     def text(self) -> str:
         """All of it for people, several lines."""
         lines = [problem.message for problem in self.problems]
@@ -107,18 +125,22 @@ def check_ranks(
     """
     loaded = load_ranks(traces)
     groups = recorded_groups(loaded) if comm_groups is None else CommGroups.coerce(comm_groups)
-    tables = {key: _Communication(trace) for key, trace in {id(trace): trace for trace in loaded}.items()}
-    return _Comparison([tables[id(trace)] for trace in loaded], groups).run()
+    tables = {key: Communication(trace) for key, trace in {id(trace): trace for trace in loaded}.items()}
+    return Comparison([tables[id(trace)] for trace in loaded], groups).run()
 
 
-class _Communication:
-    """Communication nodes of a trace in the order in which they were asked for; -1 is absent."""
+class Communication:
+    """Communication nodes of a trace in the order in which they were asked for, as columns; -1 is absent."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, *, as_issued: bool = False) -> None:
+        """Read them; `as_issued`: where no start is recorded, in the order in which dependencies allow them."""
         types = np.asarray(trace.types)
         rows = np.flatnonzero((types >= NodeType.COMM_SEND_NODE) & (types <= NodeType.COMM_COLL_NODE))
-        # Backends with several workers (gloo) may start what was asked for later first, on one rank and not on another.
-        rows = rows[np.lexsort((trace.start_ns[rows], _asked_ns(trace, rows)))]
+        if as_issued and not trace.start_ns[rows].any():
+            rows = rows[np.argsort(_issue_order(trace)[rows])]
+        else:
+            # Backends with several workers (gloo) may start what was asked for later first, on some of the ranks.
+            rows = rows[np.lexsort((trace.start_ns[rows], _asked_ns(trace, rows)))]
         self.ids = trace.ids[rows]
         self.type = types[rows].astype(np.int64)
         self.group = trace.attr("pg_name")[rows].filled("").astype(object)
@@ -128,18 +150,31 @@ class _Communication:
         self.source = _integers(trace, "comm_src", rows)
         self.destination = _integers(trace, "comm_dst", rows)
         self.tag = _integers(trace, "comm_tag", rows)
+        self.dimensions = trace.attr("involved_dim")[rows].filled(None)
 
     def collectives(self, group: str) -> Any:
+        """Rows of the group's collectives."""
         return np.flatnonzero((self.type == NodeType.COMM_COLL_NODE) & (self.group == group))
 
     def groups(self) -> list[str]:
+        """Names of the groups that have collectives."""
         return sorted(set(self.group[self.type == NodeType.COMM_COLL_NODE].tolist()))
 
     def describe(self, row: int) -> str:
+        """Name a collective for people."""
         collective = int(self.collective[row])
         name = next((kind.name for kind in CollectiveType if int(kind) == collective), f"type {collective}")
         size = "" if self.size[row] < 0 else f" of {self.size[row]} B"
         return f"{name}{size} (node {self.ids[row]})"
+
+
+def _issue_order(trace: Trace) -> Any:
+    """Place of each row where every node is over at once, and the smallest id that is ready goes first."""
+    by_id = np.argsort(trace.ids)
+    rows = by_id[np.searchsorted(trace.ids, Feeder(trace).drain(), sorter=by_id)]
+    order = np.empty(len(trace), dtype=np.int64)
+    order[rows] = np.arange(len(trace))
+    return order
 
 
 def _asked_ns(trace: Trace, rows: Any) -> Any:
@@ -157,13 +192,17 @@ def _integers(trace: Trace, name: str, rows: Any) -> Any:
     return np.full(len(rows), -1, np.int64) if np.ma.getmaskarray(values).all() else values.filled(-1).astype(np.int64)
 
 
-class _Comparison:
-    def __init__(self, ranks: list[_Communication], groups: CommGroups) -> None:
+class Comparison:
+    """The communication of all ranks side by side; `run` it once."""
+
+    def __init__(self, ranks: list[Communication], groups: CommGroups) -> None:
+        """Compare these ranks."""
         self._ranks = ranks
         self._groups = groups.groups
         self._problems: list[Disagreement] = []
 
     def run(self) -> RankAgreement:
+        """Compare everything."""
         users: dict[str, list[int]] = defaultdict(list)
         for rank, communication in enumerate(self._ranks):
             for group in communication.groups():
@@ -225,8 +264,7 @@ class _Comparison:
         kind = ours.collective[mine]
         other_kind = kind != others.collective[theirs]
         sizes = ours.size[mine], others.size[theirs]
-        other_size = (sizes[0] != sizes[1]) & (sizes[0] >= 0) & (sizes[1] >= 0)
-        other_size &= np.isin(kind, [int(one) for one in _EQUAL_SIZES])
+        other_size = (sizes[0] != sizes[1]) & (sizes[0] >= 0) & (sizes[1] >= 0) & self._has_equal_sizes(kind)
         different = np.flatnonzero(other_kind | other_size)
         if len(different) == 0:
             return False
@@ -237,6 +275,9 @@ class _Comparison:
         )
         self._add("collective" if other_kind[place] else "size", group, (first, rank), place, text)
         return True
+
+    def _has_equal_sizes(self, kind: Any) -> Any:
+        return np.isin(kind, [int(one) for one in _EQUAL_SIZES])
 
     def _check_messages(self) -> tuple[int, int]:
         sends, unknown_sends = self._messages(NodeType.COMM_SEND_NODE)
@@ -287,5 +328,5 @@ class _Comparison:
         return found, unknown
 
     def _add(self, kind: Kind, group: str, ranks: Iterable[int], position: int | None, text: str) -> None:
-        name = f"messages {group}" if kind in ("no partner", "message size") else f"process group '{group}'"
+        name = f"messages {group}" if kind in _OF_MESSAGES else f"process group '{group}'"
         self._problems.append(Disagreement(kind, group, tuple(ranks), position, f"{name}: {text}"))

@@ -11,7 +11,9 @@ import numpy as np
 
 from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
-from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, System
+from chakra_core.compute_times import Times
+from chakra_core.compute_times import compute_times as times_of_nodes
+from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
 from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
@@ -46,6 +48,8 @@ def simulate(
     communication: Literal["simulated", "recorded"] = "simulated",
     fidelity: Fidelity = "auto",
     fold: bool = True,
+    stragglers: Stragglers | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    compute_times: Times | None = None,
     groups_as_listed: bool = False,
     record_nodes: bool = True,
     progress: Progress | None = None,
@@ -81,6 +85,13 @@ def simulate(
         fold: simulate one rank for all where all are alike: the same traces but for the names of groups, no message but
             in collectives, and groups that divide the ranks into parts of one form. The times are the same. Fidelity
             "phase" and "message" never fold.
+        stragglers: ranks that compute slower or begin later, nodes that start later, seeded jitter; see `Stragglers`.
+            Ranks that differ by that are not folded.
+        compute_times: what COMP nodes take in ns, in place of their durations or the roofline. A function, called once
+            for each distinct trace with a `ComputeNodes` (columns of its COMP nodes), that returns an array with an
+            entry a node; or times by name, or by name and shapes: a mapping whose keys are `name` or `(name, shapes)`,
+            or a table (mapping of columns, data frame) of `name`, `duration_ns` and maybe `shapes`. NaN, and what a
+            table lacks: as otherwise. Times by name and shapes come before those by name. Fractions of a ns are cut.
         groups_as_listed: the ring of a group goes in the listed order instead of ascending ranks. Parity always does.
         record_nodes: keep start and end of every node; without it `nodes()` and `to_perfetto()` have nothing.
         progress: counts completed nodes; `cancel()` it from another thread to stop.
@@ -112,6 +123,7 @@ def simulate(
     )
     _check_resources(options)
     loaded = load_ranks(traces, network.num_npus)
+    given_times = [] if compute_times is None else times_of_nodes(compute_times, loaded)
     recorded = options.communication == "recorded"
     groups = given_groups
     if groups is None:
@@ -133,10 +145,12 @@ def simulate(
         recorded_communication=recorded,
         fidelity=options.fidelity,
         fold=options.fold,
+        stragglers=_native_stragglers(stragglers, network.num_npus),
+        compute_ns=given_times,
         record_nodes=record_nodes,
         progress=progress,
     )
-    return Result(native, loaded, _untimed_compute(loaded, system))
+    return Result(native, loaded, network, [] if given_times else _untimed_compute(loaded, system))
 
 
 def _check_resources(options: SimulationOptions) -> None:
@@ -196,6 +210,24 @@ def native_network(network: Network) -> _core.Network:
         latency=list(network.latency),
         oversubscription=list(network.oversubscription),
         damage=damage,
+    )
+
+
+def _native_stragglers(
+    given: Stragglers | Mapping[str, Any] | str | os.PathLike[str] | None, num_ranks: int
+) -> _core.Stragglers:
+    if given is None:
+        return _core.Stragglers()
+    stragglers = Stragglers.coerce(given)
+    stragglers.check_ranks(num_ranks)
+    speeds = [stragglers.compute_speed.get(rank, 1.0) for rank in range(num_ranks)]
+    delays = [int(stragglers.start_delay.get(rank, 0)) for rank in range(num_ranks)]
+    return _core.Stragglers(
+        compute_speed=speeds if stragglers.compute_speed else [],
+        start_delay_ns=delays if stragglers.start_delay else [],
+        node_delays=[(delay.rank, delay.node, int(delay.delay)) for delay in stragglers.node_delays],
+        jitter=stragglers.jitter,
+        seed=stragglers.seed,
     )
 
 

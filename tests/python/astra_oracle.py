@@ -790,12 +790,12 @@ class Npu:
 
 
 class Oracle:
-    """One run to its end. `nodes` has one list an NPU."""
+    """One run to its end. `nodes` has one list an NPU; `wires` may be a kind that counts."""
 
-    def __init__(self, setup: Setup, nodes: list[list[Work]]) -> None:
+    def __init__(self, setup: Setup, nodes: list[list[Work]], wires: type[Wires] = Wires) -> None:
         self.setup = setup
         self.clock = Clock()
-        self.wires = Wires(setup, self.clock)
+        self.wires = wires(setup, self.clock)
         self.collectives = Collectives(setup, self.clock, self.wires)
         self.servers = Servers(setup, self.clock)
         self.npus = [Npu(self, number, mine) for number, mine in enumerate(nodes)]

@@ -101,6 +101,8 @@ def read_perfetto(path: Path) -> list[Slice]:
             continue
         texts.add(packet.interned_data)
         event = packet.track_event
+        if event.type == perfetto.TrackEvent.TYPE_COUNTER:
+            continue
         assert packet.timestamp >= last.get(event.track_uuid, 0)
         last[event.track_uuid] = packet.timestamp
         stack = stacks.setdefault(event.track_uuid, [])
@@ -124,3 +126,62 @@ def read_perfetto(path: Path) -> list[Slice]:
         )
     assert not any(stacks.values())
     return slices
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """What a file says about one arrow: the names and times of the slices that it leaves and reaches."""
+
+    from_process: str
+    from_name: str
+    from_start_ns: int
+    to_process: str
+    to_name: str
+    to_end_ns: int
+
+
+def read_arrows(path: Path) -> list[Arrow]:
+    """Arrows of a Perfetto file; asserts that each leaves one slice and ends with one."""
+    tracks: dict[int, Any] = {}
+    names: dict[int, str] = {}
+    stacks: dict[int, list[str]] = {}
+    left: dict[int, tuple[str, str, int]] = {}
+    arrows: dict[int, Arrow] = {}
+    for packet in perfetto.Trace.FromString(_read(path)).packet:
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+            continue
+        names.update({entry.iid: entry.name for entry in packet.interned_data.event_names})
+        event = packet.track_event
+        if event.type == perfetto.TrackEvent.TYPE_COUNTER:
+            continue
+        process = tracks[tracks[event.track_uuid].parent_uuid].name
+        stack = stacks.setdefault(event.track_uuid, [])
+        if event.type == perfetto.TrackEvent.TYPE_SLICE_BEGIN:
+            stack.append(names[event.name_iid])
+        for flow in event.flow_ids:
+            assert flow not in left
+            left[flow] = (process, stack[-1], packet.timestamp)
+        for flow in event.terminating_flow_ids:
+            assert flow not in arrows
+            arrows[flow] = Arrow("", "", 0, process, stack[-1], packet.timestamp)
+        if event.type == perfetto.TrackEvent.TYPE_SLICE_END:
+            stack.pop()
+    assert left.keys() == arrows.keys()
+    return [Arrow(*left[flow], *(one.to_process, one.to_name, one.to_end_ns)) for flow, one in sorted(arrows.items())]
+
+
+def read_counters(path: Path) -> dict[tuple[str, str, str], list[tuple[int, float]]]:
+    """Values of a Perfetto file's counters in order of time, by process, name and unit."""
+    tracks: dict[int, Any] = {}
+    values: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+    for packet in perfetto.Trace.FromString(_read(path)).packet:
+        event = packet.track_event
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        elif event.type == perfetto.TrackEvent.TYPE_COUNTER:
+            track = tracks[event.track_uuid]
+            assert track.HasField("counter")
+            key = (tracks[track.parent_uuid].name, track.name, track.counter.unit_name)
+            values.setdefault(key, []).append((packet.timestamp, event.double_counter_value))
+    return values

@@ -10,16 +10,13 @@
 
 #include "chakra_core/network.hpp"
 #include "chakra_core/progress.hpp"
+#include "chakra_core/simulation_observer.hpp"
+#include "chakra_core/simulation_result.hpp"
+#include "chakra_core/stragglers.hpp"
 #include "chakra_core/system_config.hpp"
 #include "chakra_core/trace.hpp"
 
 namespace chakra {
-
-/// Ranks that a node's pg_name stands for.
-struct ProcessGroup {
-  std::string name;
-  std::vector<std::uint32_t> ranks;
-};
 
 /// How many nodes of each kind a rank runs at a time.
 struct SlotCounts {
@@ -48,14 +45,8 @@ enum class Fidelity : std::uint8_t {
 Fidelity parse_fidelity(std::string_view name);
 std::string_view to_string(Fidelity fidelity) noexcept;
 
-/// Phases of chunks, counted on every member, by how they were carried out.
-struct PhaseCounts {
-  std::uint64_t closed = 0;
-  std::uint64_t phase = 0;
-  std::uint64_t message = 0;
-
-  bool operator==(const PhaseCounts&) const = default;
-};
+/// In SimulationConfig::compute_ns: the node takes the time that it takes otherwise.
+inline constexpr std::uint64_t given_elsewhere = ~std::uint64_t{0};
 
 struct SimulationConfig {
   Network network;
@@ -77,6 +68,10 @@ struct SimulationConfig {
   /// one for CPU, for compute, for memory, and for the communication of each process group; in parity mode
   /// one of each count, ASTRA-sim's model, and nothing else is accepted. docs/simulation.md has the rules.
   std::optional<SlotCounts> slots = {};
+  /// By rank, with an entry for each row of its trace: what COMP nodes take, in place of their duration or the
+  /// roofline; given_elsewhere: as otherwise. A rank's span may be empty, and so may be all. They must outlive the run.
+  std::vector<std::span<const std::uint64_t>> compute_ns = {};
+  Stragglers stragglers = {};
   CommunicationTimes communication = CommunicationTimes::simulated;
   /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion, custom
   /// collectives, those with a root, windows and blocks of 0 bytes go message by message all the same.
@@ -84,42 +79,11 @@ struct SimulationConfig {
   /// Simulate one rank for all where all are alike; the times are the same. With fidelity automatic or closed.
   bool fold = true;
 
-  /// Keep start and end of every node.
+  /// Keep the times of every node and every collective. Otherwise memory for results is O(ranks + groups).
   bool record_nodes = true;
-};
 
-/// What a node occupied while it ran.
-enum class Resource : std::uint8_t { none, cpu, compute, comm, memory };
-
-/// Per-rank columns have one entry a rank; node columns one a completed node, by (rank, row).
-struct SimulationResult {
-  std::vector<std::uint64_t> finish_ns;
-  std::vector<std::uint64_t> compute_ns;  ///< some device computation ran
-  std::vector<std::uint64_t> comm_ns;     ///< some communication was in flight
-  /// Communication was in flight and no device computation ran; in parity mode finish_minus_compute_ns.
-  std::vector<std::uint64_t> exposed_comm_ns;
-  std::vector<std::uint64_t> idle_ns;    ///< nothing ran, before the rank finished
-  std::vector<std::uint64_t> cpu_ns;     ///< some host computation ran
-  std::vector<std::uint64_t> memory_ns;  ///< some remote-memory access ran
-  /// ASTRA-sim's "exposed communication": finish minus all device durations, modulo 2^64.
-  std::vector<std::uint64_t> finish_minus_compute_ns;
-
-  std::vector<std::uint32_t> node_rank;
-  std::vector<NodeIndex> node_row;
-  std::vector<std::uint64_t> node_start_ns;
-  std::vector<std::uint64_t> node_end_ns;
-  std::vector<Resource> node_resource;
-  std::vector<std::uint32_t> node_lane;  ///< indices into `lanes`
-
-  std::vector<std::string> lanes;  ///< what nodes ran on: "thread 1", "stream 7", "comm", ...
-
-  std::vector<std::string> warnings;  ///< one line a kind, with its count
-  std::uint64_t messages = 0;         ///< messages that were simulated one by one
-  std::uint64_t events = 0;
-  PhaseCounts phases = {};
-  std::uint32_t folded_ranks = 0;  ///< that another rank was simulated for: all but one, or none
-  /// `automatic` began without messages and began again with all of them, because these came in one ns; else empty.
-  std::string order_mattered = {};
+  /// Told what happens while it happens; nullptr: nobody. Ranks are not folded then.
+  SimulationObserver* observer = nullptr;
 };
 
 /// Runs one trace a rank to its end. The same trace may stand for several ranks.

@@ -33,6 +33,30 @@ struct TimelineProcess {
   std::span<const std::uint64_t> end_ns;
 };
 
+/// An arrow from the begin of a slice to the end of another, such as from a send to its receive.
+struct TimelineFlow {
+  std::uint32_t from_process;  ///< index into Timeline::processes
+  std::uint32_t from_slice;    ///< index into that process's columns
+  std::uint32_t to_process;
+  std::uint32_t to_slice;
+};
+
+/// A curve of values, each of which holds from its time on.
+struct TimelineCounter {
+  std::string process;  ///< drawn under this name; counters of one process follow each other
+  std::string name;
+  std::string unit;                        ///< "%"; may be empty
+  std::span<const std::uint64_t> time_ns;  ///< ascending
+  std::span<const double> value;
+};
+
+/// All of a picture.
+struct Timeline {
+  std::span<const TimelineProcess> processes;
+  std::span<const TimelineFlow> flows = {};
+  std::span<const TimelineCounter> counters = {};
+};
+
 struct TimelineOptions {
   std::optional<TimelineFormat> format = {};  ///< absent: by the name, see timeline_format()
   Progress* progress = nullptr;               ///< optional; counts slices
@@ -41,9 +65,8 @@ struct TimelineOptions {
 /// Writes a timeline file, gzip-compressed if the name ends in ".gz". Slices of one track that overlap
 /// without one holding the other are drawn on lanes of their own, so that each lane nests properly.
 /// Goes to a temporary file that is renamed when complete. Equal input gives equal bytes.
-/// Throws ChakraError for columns of unequal length, an end before its start, and rows or tracks that
-/// do not exist; IoError where the file cannot be written.
-void write_timeline(std::span<const TimelineProcess> processes, const std::filesystem::path& path,
-                    const TimelineOptions& options = {});
+/// Throws ChakraError for columns of unequal length, an end before its start, times of a counter that do not ascend,
+/// and rows, tracks or slices that do not exist; IoError where the file cannot be written.
+void write_timeline(const Timeline& timeline, const std::filesystem::path& path, const TimelineOptions& options = {});
 
 }  // namespace chakra

@@ -61,13 +61,15 @@ void ChunkPool::release(std::uint32_t index) {
 }
 
 CollectiveRunner::CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies,
-                                   Kernel& kernel, ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener)
+                                   Kernel& kernel, ChunkPool& chunks, TieWatch& ties, CommunicationLog& log,
+                                   CollectiveListener& listener)
     : config_(config),
       groups_(groups),
       is_folded_(copies > 1),
       kernel_(kernel),
       chunks_(chunks),
       ties_(ties),
+      log_(log),
       listener_(listener),
       planner_(config.network, config.system, config.parity),
       dimensions_(config.network.dimensions().size()),
@@ -103,7 +105,8 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
     ++tiny_;
   }
   cause_ = ++issues_ | issue_bit;
-  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, mine, 0});
+  const std::uint32_t logged = log_.issued(node, mine, kernel_.now());
+  const std::uint32_t run = runs_.take({node.rank, node.row, node.group, mine, logged, 0});
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     const std::uint64_t tag = config_.parity ? parity_tag(node, mine) : numbering.tag + c * tags_per_chunk;
     if (c == 0 || sizes[c] != sizes[c - 1]) {
@@ -118,6 +121,7 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
     throw SimulationError("rank " + std::to_string(node.rank) + ", " + what(node) +
                           ": no dimension takes part, so it never ends in ASTRA-sim; run without parity");
   }
+  log_.ended(logged, kernel_.now());
   kernel_.act_after(node.rank, 0, {0, node.row, ActionKind::collective_end});
 }
 
@@ -307,6 +311,7 @@ void CollectiveRunner::begin(std::uint32_t index) {
   chunk.cause = cause_;
   const std::uint64_t way = 2 * std::uint64_t{phase.dimension} + (phase.half == QueueHalf::second ? 1 : 0);
   chunk.phase_tag = config_.parity ? chunk.tag : chunk.tag + way;
+  log_.phase_begun(runs_[chunk.collective].logged, phase, kernel_.now());
   executor_->begin(index);
 }
 
@@ -315,12 +320,14 @@ void CollectiveRunner::phase_ended(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
   Queue& old_queue = queue(chunk, chunk.phase());
   chunk.running = false;
+  log_.phase_ended(runs_[chunk.collective].logged, chunk.phase(), kernel_.now());
   const bool last = chunk.current + 1 == chunk.phases.size();
   if (last) {
     Run& run = runs_[chunk.collective];
     if (--run.chunks_left == 0) {
       const Run ended = run;
       runs_.release(chunk.collective);
+      log_.ended(ended.logged, kernel_.now());
       listener_.collective_ended(ended.rank, ended.row);
     }
   } else {

@@ -11,23 +11,13 @@
 #include "chakra_core/simulator.hpp"
 #include "collective/plan.hpp"
 #include "sim/chunk.hpp"
+#include "sim/collective_node.hpp"
+#include "sim/communication_log.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
 #include "sim/tie_watch.hpp"
 
 namespace chakra::sim {
-
-/// A collective node that a rank issues.
-struct CollectiveNode {
-  std::uint32_t rank = 0;
-  NodeIndex row = 0;
-  NodeId id = 0;
-  CollectiveType type = CollectiveType::all_reduce;
-  std::uint64_t size = 0;
-  std::uint32_t group = 0;
-  std::optional<std::string_view> involved_dims = {};
-  std::optional<std::uint32_t> root = {};  ///< rank; absent: the group's first
-};
 
 /// Told when the last chunk of a rank's collective is through.
 class CollectiveListener {
@@ -43,7 +33,7 @@ class CollectiveListener {
 class CollectiveRunner final : public PhaseListener {
  public:
   CollectiveRunner(const SimulationConfig& config, const GroupTable& groups, std::uint32_t copies, Kernel& kernel,
-                   ChunkPool& chunks, TieWatch& ties, CollectiveListener& listener);
+                   ChunkPool& chunks, TieWatch& ties, CommunicationLog& log, CollectiveListener& listener);
 
   void set_executor(PhaseExecutor& executor) noexcept { executor_ = &executor; }
 
@@ -71,7 +61,8 @@ class CollectiveRunner final : public PhaseListener {
     std::uint32_t rank;
     NodeIndex row;
     std::uint32_t group;
-    std::uint32_t place;  ///< of the rank in the state of the group
+    std::uint32_t place;   ///< of the rank in the state of the group
+    std::uint32_t logged;  ///< the collective in the log
     std::uint32_t chunks_left;
   };
   struct Queue {
@@ -130,6 +121,7 @@ class CollectiveRunner final : public PhaseListener {
   Kernel& kernel_;
   ChunkPool& chunks_;
   TieWatch& ties_;
+  CommunicationLog& log_;
   CollectiveListener& listener_;
   PhaseExecutor* executor_ = nullptr;
   Planner planner_;

@@ -36,8 +36,9 @@ Engine::Engine(std::span<const TracePtr> traces, const SimulationConfig& config,
       groups_(groups),
       copies_(copies),
       transport_(config.network, {config.parity, config.congestion, config.rendezvous_protocol}, kernel_, *this),
-      nodes_(traces, config, groups_, plans, copies, kernel_, transport_, collectives_, ties_, result_, progress),
-      collectives_(config, groups_, copies, kernel_, chunks_, ties_, nodes_),
+      log_(config, groups, copies),
+      nodes_(traces, config, groups_, plans, copies, kernel_, transport_, collectives_, ties_, log_, result_, progress),
+      collectives_(config, groups_, copies, kernel_, chunks_, ties_, log_, nodes_),
       messages_(costs_, kernel_, transport_, chunks_, collectives_),
       phases_(config, costs_, copies, kernel_, chunks_, ties_, messages_) {
   collectives_.set_executor(phases_);
@@ -50,6 +51,8 @@ SimulationResult Engine::run() {
   while (!config_.parity && !nodes_.finished() && collectives_.admit_blocked()) drain();
   if (!nodes_.finished()) stalled();
   nodes_.collect();
+  log_.collect(result_);
+  transport_.collect_links(result_.links);
   add_warnings();
   result_.messages = transport_.messages();
   result_.events = kernel_.events();
@@ -87,7 +90,7 @@ void Engine::dispatch(const Event& event) {
 }
 
 void Engine::act(std::uint32_t rank, const Action& action) {
-  const bool of_node = action.kind == ActionKind::node_end || action.kind == ActionKind::collective_end;
+  const bool of_node = action.kind <= ActionKind::collective_end;
   if (of_node) return nodes_.act(rank, action);
   if (action.kind == ActionKind::phase_end) return collectives_.phase_ended(action.a);
   messages_.act(action);

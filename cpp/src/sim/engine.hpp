@@ -7,6 +7,7 @@
 #include "chakra_core/simulator.hpp"
 #include "sim/chunk.hpp"
 #include "sim/collective_runner.hpp"
+#include "sim/communication_log.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
 #include "sim/message_phases.hpp"
@@ -47,6 +48,7 @@ class Engine final : public CompletionListener {
   const GroupTable& groups_;
   std::uint32_t copies_;
   Transport transport_;
+  CommunicationLog log_;
   ChunkPool chunks_;
   NodeRunner nodes_;
   CollectiveRunner collectives_;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/communication_log.hpp"
+
 namespace chakra::sim {
 
 namespace {
@@ -64,6 +66,15 @@ bool has_any(const Trace& trace, Is is) {
 }
 
 bool is_message(NodeType type) { return type == NodeType::comm_send || type == NodeType::comm_recv; }
+
+bool same_compute_times(const SimulationConfig& config) {
+  for (const auto& times : config.compute_ns) {
+    const auto& first = config.compute_ns.front();
+    const bool is_first = times.data() == first.data() && times.size() == first.size();
+    if (!is_first && !same(times, first)) return false;
+  }
+  return true;
+}
 
 /// The groups that a trace names. Two traces with equal `slots` use theirs in the same places.
 struct UsedGroups {
@@ -148,6 +159,66 @@ void repeat(std::vector<Value>& column, std::size_t times) {
   }
 }
 
+/// Groups that stand in the same places of the traces, by the one of the first rank.
+using AlikeGroups = std::map<std::uint32_t, std::set<std::uint32_t>>;
+
+AlikeGroups alike_groups(std::span<const TracePtr> traces, const GroupTable& table) {
+  AlikeGroups alike;
+  std::map<const Trace*, UsedGroups> used;
+  for (const TracePtr& trace : traces) {
+    if (!used.contains(trace.get())) used.emplace(trace.get(), used_groups(*trace, table));
+  }
+  const UsedGroups& first = used.at(traces.front().get());
+  for (const auto& [trace, mine] : used) {
+    for (std::size_t slot = 0; slot < mine.groups.size(); ++slot) alike[first.groups[slot]].insert(mine.groups[slot]);
+  }
+  return alike;
+}
+
+/// What the first rank's groups did, all groups in their place did.
+void repeat_collectives(SimulationResult& result, const GroupTable& table, const AlikeGroups& alike) {
+  const CollectiveColumns collectives = std::exchange(result.collectives, {});
+  const ActivityColumns activity = std::exchange(result.activity, {});
+  const GroupColumns totals = std::exchange(result.group_totals, {});
+  std::size_t first_active = 0;
+  for (std::size_t i = 0; i < collectives.group.size(); ++i) {
+    std::size_t end = first_active;
+    while (end < activity.collective.size() && activity.collective[end] == i) ++end;
+    for (const std::uint32_t group : alike.at(collectives.group[i])) {
+      CollectiveColumns& columns = result.collectives;
+      for (std::size_t a = first_active; a < end; ++a) {
+        result.activity.collective.push_back(static_cast<std::uint32_t>(columns.group.size()));
+        result.activity.dimension.push_back(activity.dimension[a]);
+        result.activity.start_ns.push_back(activity.start_ns[a]);
+        result.activity.end_ns.push_back(activity.end_ns[a]);
+        result.activity.link_bytes.push_back(activity.link_bytes[a]);
+      }
+      columns.group.push_back(group);
+      columns.number.push_back(collectives.number[i]);
+      columns.type.push_back(collectives.type[i]);
+      columns.size.push_back(collectives.size[i]);
+      columns.first_rank.push_back(table[group].places.empty() ? 0 : table[group].places.front().first);
+      columns.row.push_back(collectives.row[i]);
+      columns.start_ns.push_back(collectives.start_ns[i]);
+      columns.joined_ns.push_back(collectives.joined_ns[i]);
+      columns.end_ns.push_back(collectives.end_ns[i]);
+    }
+    first_active = end;
+  }
+  sort_communication(result);
+  std::map<std::pair<std::uint32_t, CollectiveType>, std::size_t> row_of;
+  for (std::size_t i = 0; i < totals.group.size(); ++i) {
+    for (const std::uint32_t group : alike.at(totals.group[i])) row_of[{group, totals.type[i]}] = i;
+  }
+  for (const auto& [key, i] : row_of) {
+    result.group_totals.group.push_back(key.first);
+    result.group_totals.type.push_back(key.second);
+    result.group_totals.collectives.push_back(totals.collectives[i]);
+    result.group_totals.bytes.push_back(totals.bytes[i]);
+    result.group_totals.duration_ns.push_back(totals.duration_ns[i]);
+  }
+}
+
 }  // namespace
 
 bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
@@ -157,6 +228,7 @@ bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config,
   const bool shares = config.memory.type == MemoryType::pool || config.memory.type == MemoryType::per_node;
   if (!replays && shares && has_any(*traces.front(), is_memory)) return false;
   if (meets && has_any(*traces.front(), is_message)) return false;
+  if (!config.stragglers.are_alike() || !same_compute_times(config)) return false;
   std::set<const Trace*> seen{traces.front().get()};
   for (const TracePtr& trace : traces) {
     if (!seen.insert(trace.get()).second) continue;
@@ -179,23 +251,21 @@ bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config,
   return true;
 }
 
-void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const LanePlans& plans) {
+void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const GroupTable& groups) {
   const std::size_t ranks = traces.size();
   for (auto* column : {&result.finish_ns, &result.compute_ns, &result.comm_ns, &result.exposed_comm_ns, &result.idle_ns,
                        &result.cpu_ns, &result.memory_ns, &result.finish_minus_compute_ns, &result.node_start_ns,
                        &result.node_end_ns}) {
     repeat(*column, ranks);
   }
-  const std::size_t nodes = result.node_row.size();
-  repeat(result.node_row, ranks);
-  repeat(result.node_resource, ranks);
-  result.node_rank.resize(nodes * ranks);
-  result.node_lane.resize(nodes * ranks);
-  for (std::size_t i = 0; i < nodes * ranks; ++i) result.node_rank[i] = static_cast<std::uint32_t>(i / nodes);
-  for (std::size_t i = nodes; i < nodes * ranks; ++i) {
-    const LanePlan& plan = plans.of(traces[i / nodes]);
-    result.node_lane[i] = plan.numbers[plan.lane_of_row[result.node_row[i]]];
-  }
+  const std::uint64_t nodes = result.first_node.back();
+  result.first_node.clear();
+  for (std::size_t r = 0; r <= ranks; ++r) result.first_node.push_back(nodes * r);
+  const std::size_t late = result.late_node.size();
+  repeat(result.late_node, ranks);
+  repeat(result.late_ns, ranks);
+  for (std::size_t i = late; i < result.late_node.size(); ++i) result.late_node[i] += nodes * (i / late);
+  repeat_collectives(result, groups, alike_groups(traces, groups));
   result.folded_ranks = static_cast<std::uint32_t>(ranks - 1);
 }
 

@@ -25,7 +25,7 @@ class NotAlike final : public std::exception {
 bool are_alike(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
                const LanePlans& plans);
 
-/// Turns the result of the first rank into one of all of them.
-void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const LanePlans& plans);
+/// Turns the result of the first rank into one of all of them, but for `node_places`.
+void repeat_for_all(SimulationResult& result, std::span<const TracePtr> traces, const GroupTable& groups);
 
 }  // namespace chakra::sim

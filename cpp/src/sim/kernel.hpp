@@ -10,6 +10,8 @@
 namespace chakra::sim {
 
 enum class ActionKind : std::uint8_t {
+  rank_start,       ///< its first nodes become ready
+  late_issue,       ///< a = row; the delay of a node is over
   node_end,         ///< a = row; computation, replayed node or remote-memory access
   collective_end,   ///< a = row; a collective that had nothing to exchange
   slots_open,       ///< a = chunk, b = slot whose endpoint delay is over; 0: all slots of the window

@@ -207,4 +207,16 @@ void LanePlans::number_lanes() {
   }
 }
 
+std::vector<std::shared_ptr<const NodePlaces>> LanePlans::places(std::span<const TracePtr> traces) && {
+  std::map<const Trace*, std::shared_ptr<const NodePlaces>> made;
+  for (auto& [trace, plan] : plans_) {
+    for (std::uint32_t& lane : plan.lane_of_row) lane = plan.numbers[lane];
+    made[trace] =
+        std::make_shared<NodePlaces>(NodePlaces{std::move(plan.resource_of_row), std::move(plan.lane_of_row)});
+  }
+  std::vector<std::shared_ptr<const NodePlaces>> by_rank;
+  for (const TracePtr& trace : traces) by_rank.push_back(made.at(trace.get()));
+  return by_rank;
+}
+
 }  // namespace chakra::sim

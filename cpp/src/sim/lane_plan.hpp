@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -55,6 +56,8 @@ class LanePlans {
   LanePlans(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups);
 
   const LanePlan& of(const TracePtr& trace) const { return plans_.at(trace.get()); }
+  /// Lane and resource of all nodes, by rank. Leaves the plans empty.
+  std::vector<std::shared_ptr<const NodePlaces>> places(std::span<const TracePtr> traces) &&;
   /// Names of the lanes of all traces, by their numbers.
   const std::vector<std::string>& names() const noexcept { return names_; }
 

@@ -23,7 +23,8 @@ bool is_known_to_astra_sim(CollectiveType type) {
 
 NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
                        const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
-                       CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress)
+                       CollectiveRunner& collectives, TieWatch& ties, CommunicationLog& log, SimulationResult& result,
+                       Progress* progress)
     : traces_(traces),
       config_(config),
       groups_(groups),
@@ -31,31 +32,42 @@ NodeRunner::NodeRunner(std::span<const TracePtr> traces, const SimulationConfig&
       transport_(transport),
       collectives_(collectives),
       ties_(ties),
+      log_(log),
       result_(result),
       progress_(progress),
       memory_(config.memory, config.network.npus()),
       plans_(plans),
-      copies_(copies) {
+      copies_(copies),
+      compute_times_(config) {
   std::size_t nodes = 0;
   ranks_.reserve(traces.size());
   for (const TracePtr& trace : traces) {
     ranks_.emplace_back(trace, plans_.of(trace)).first_node = nodes;
     nodes += trace->size();
   }
+  for (const NodeDelay& delay : config.stragglers.node_delays) {
+    const auto row = traces[delay.rank]->find(delay.node);
+    if (!row) {
+      throw ConfigError("stragglers: rank " + std::to_string(delay.rank) + " has no node " +
+                        std::to_string(delay.node) + " that could be delayed");
+    }
+    delays_[{delay.rank, *row}] += delay.delay_ns;
+  }
   if (progress != nullptr) progress->total = nodes * copies;
   if (!config.record_nodes) return;
   result.node_start_ns.resize(nodes);
-  result.node_end_ns.resize(nodes);
-  result.node_resource.resize(nodes);
-  result.node_lane.resize(nodes);
+  result.node_end_ns.assign(nodes, never_ended);
   result.lanes = plans_.names();
-  // A node that never completes keeps this mark.
-  result.node_row.assign(nodes, ~NodeIndex{0});
 }
 
 void NodeRunner::take_ready(std::uint32_t r) {
   Rank& rank = ranks_[r];
-  while (rank.feeder.ready() > 0) make_ready(r, *rank.feeder.pop());
+  while (rank.feeder.ready() > 0) {
+    const NodeIndex row = *rank.feeder.pop();
+    // Until the node starts, its start is when it became ready.
+    if (config_.record_nodes) result_.node_start_ns[rank.first_node + row] = kernel_.now();
+    make_ready(r, row);
+  }
 }
 
 void NodeRunner::make_ready(std::uint32_t r, NodeIndex row) {
@@ -97,11 +109,26 @@ bool NodeRunner::comes_in_turn(std::uint32_t r, NodeIndex row) {
 // ---- the walk
 
 void NodeRunner::start() {
+  const std::vector<std::uint64_t>& delays = config_.stragglers.start_delay_ns;
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-    take_ready(r);
-    walk(r);
-    check_finished(ranks_[r]);
+    if (delays.empty() || delays[r] == 0) {
+      start_rank(r);
+    } else {
+      kernel_.act_after(r, delays[r], {0, 0, ActionKind::rank_start});
+    }
   }
+}
+
+void NodeRunner::start_rank(std::uint32_t r) {
+  take_ready(r);
+  walk(r);
+  check_finished(ranks_[r]);
+}
+
+void NodeRunner::start_late(std::uint32_t r) {
+  ties_.begin(r, kernel_.now(), TieWatch::Origin::action, kernel_.registered());
+  start_rank(r);
+  ties_.end(r);
 }
 
 /// Issues the ready nodes whose lane has a free slot, smallest id first. What becomes ready on the way
@@ -146,6 +173,16 @@ void NodeRunner::complete(std::uint32_t r, NodeIndex row, TieWatch::Origin origi
   ties_.end(r);
 }
 
+void NodeRunner::message_ended(std::uint32_t r, NodeIndex row) {
+  const Trace& trace = *traces_[r];
+  if (config_.record_nodes && trace.types()[row] == NodeType::comm_send) {
+    const auto bytes = static_cast<std::uint64_t>(trace.column(IntegerAttribute::comm_size).get(row).value_or(0));
+    const std::uint64_t start = result_.node_start_ns[ranks_[r].first_node + row];
+    log_.landed(r, peer(r, row, IntegerAttribute::comm_dst), bytes, start, kernel_.now());
+  }
+  complete(r, row, TieWatch::Origin::message);
+}
+
 /// Done without taking time or a slot, and without another walk: in parity mode its children wait for the next one.
 void NodeRunner::finish_now(std::uint32_t r, NodeIndex row) {
   if (config_.parity) ties_.touch(r, TieWatch::everything);
@@ -160,6 +197,8 @@ void NodeRunner::run_for(std::uint32_t r, NodeIndex row, std::uint64_t duration_
 }
 
 void NodeRunner::act(std::uint32_t r, const Action& action) {
+  if (action.kind == ActionKind::rank_start) return start_late(r);
+  if (action.kind == ActionKind::late_issue) return issue_late(r, action.a);
   const bool memory = action.kind == ActionKind::node_end && is_memory(traces_[r]->types()[action.a]);
   // A server may have begun the access when another rank's was over.
   complete(r, action.a, memory ? TieWatch::Origin::collective : TieWatch::Origin::action);
@@ -171,14 +210,43 @@ void NodeRunner::act(std::uint32_t r, const Action& action) {
 
 // ---- issuing
 
+/// A node that has to start later holds its slot until then.
+bool NodeRunner::is_delayed(std::uint32_t r, NodeIndex row) {
+  const auto place = delays_.find({r, row});
+  if (place == delays_.end()) return false;
+  Rank& rank = ranks_[r];
+  rank.ready.occupy(rank.plan->lane_of_row[row]);
+  rank.running[row] = true;
+  ++rank.running_count;
+  kernel_.act_after(r, place->second, {0, row, ActionKind::late_issue});
+  delays_.erase(place);
+  return true;
+}
+
+void NodeRunner::issue_late(std::uint32_t r, NodeIndex row) {
+  Rank& rank = ranks_[r];
+  ties_.begin(r, kernel_.now(), TieWatch::Origin::action, kernel_.registered());
+  touch_lane(r, row);
+  rank.ready.release(rank.plan->lane_of_row[row]);
+  rank.running[row] = false;
+  --rank.running_count;
+  issue(r, row);
+  take_ready(r);
+  walk(r);
+  check_finished(rank);
+  ties_.end(r);
+}
+
 void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
+  if (!delays_.empty() && is_delayed(r, row)) return;
   const Trace& trace = *traces_[r];
   const NodeType type = trace.types()[row];
   if (config_.parity && is_communication(type) && is_on_cpu(trace, row)) {
     fail(r, row, "a communication node with is_cpu_op never runs in ASTRA-sim; run without parity");
   }
   if (config_.system.replay_only) {
-    const std::uint64_t duration = recorded_ns(trace, row);
+    const bool computes = type == NodeType::comp || is_timed_metadata(trace, row);
+    const std::uint64_t duration = computes ? slowed_ns(r, row, given_or_recorded_ns(r, row)) : recorded_ns(trace, row);
     if (!is_on_cpu(trace, row)) ranks_[r].charged_ns += duration;
     return run_for(r, row, duration);
   }
@@ -202,7 +270,7 @@ void NodeRunner::issue(std::uint32_t r, NodeIndex row) {
   if (config_.parity && type != NodeType::invalid) {
     fail(r, row, "ASTRA-sim crashes at nodes of this type; run without parity");
   }
-  if (is_timed_metadata(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  if (is_timed_metadata(trace, row)) return run_for(r, row, slowed_ns(r, row, recorded_ns(trace, row)));
   finish_now(r, row);
 }
 
@@ -219,16 +287,31 @@ std::uint64_t NodeRunner::recorded_ns(const Trace& trace, NodeIndex row) const {
 
 void NodeRunner::issue_compute(std::uint32_t r, NodeIndex row) {
   const Trace& trace = *traces_[r];
-  if (is_on_cpu(trace, row)) return run_for(r, row, recorded_ns(trace, row));
+  const bool given = compute_times_.given(r, row) != given_elsewhere;
+  const bool on_cpu = is_on_cpu(trace, row);
   std::uint64_t duration = 0;
-  if (config_.system.roofline_enabled) {
+  if (!given && !on_cpu && config_.system.roofline_enabled) {
     if (config_.parity && required(r, row, IntegerAttribute::tensor_size) == 0) return finish_now(r, row);
     duration = roofline_ns(r, row);
   } else {
-    duration = recorded_ns(trace, row);
+    duration = given_or_recorded_ns(r, row);
   }
-  ranks_[r].charged_ns += duration;
+  duration = slowed_ns(r, row, duration);
+  if (!on_cpu) ranks_[r].charged_ns += duration;
   run_for(r, row, duration);
+}
+
+std::uint64_t NodeRunner::given_or_recorded_ns(std::uint32_t r, NodeIndex row) const {
+  const Trace& trace = *traces_[r];
+  const std::uint64_t given = trace.types()[row] == NodeType::comp ? compute_times_.given(r, row) : given_elsewhere;
+  if (given == given_elsewhere) return recorded_ns(trace, row);
+  return config_.parity ? std::max<std::uint64_t>(given, 1) : given;
+}
+
+/// In parity no computation becomes shorter than 1 ns unless it was.
+std::uint64_t NodeRunner::slowed_ns(std::uint32_t r, NodeIndex row, std::uint64_t duration_ns) const {
+  const std::uint64_t slowed = compute_times_.slowed(r, traces_[r]->ids()[row], duration_ns);
+  return config_.parity && duration_ns > 0 ? std::max<std::uint64_t>(slowed, 1) : slowed;
 }
 
 std::uint64_t NodeRunner::roofline_ns(std::uint32_t r, NodeIndex row) const {
@@ -260,6 +343,7 @@ void NodeRunner::issue_send(std::uint32_t r, NodeIndex row) {
   const MatchKey key = match_key(r, row, r, dst);
   begin(r, row);
   ties_.touch(r, TieWatch::messages(key.tag, dst));
+  log_.sent(r, dst, key.bytes);
   transport_.send(key, {Then::send_done, r, row});
 }
 
@@ -360,18 +444,20 @@ std::uint64_t NodeRunner::required(std::uint32_t r, NodeIndex row, IntegerAttrib
 // ---- results
 
 void NodeRunner::record_start(std::uint32_t r, NodeIndex row) {
-  if (config_.record_nodes) result_.node_start_ns[ranks_[r].first_node + row] = kernel_.now();
+  if (config_.observer != nullptr) config_.observer->node_started(r, row, kernel_.now());
+  if (!config_.record_nodes) return;
+  const std::size_t place = ranks_[r].first_node + row;
+  std::uint64_t& start = result_.node_start_ns[place];
+  if (start == kernel_.now()) return;
+  result_.late_node.push_back(place);
+  result_.late_ns.push_back(kernel_.now() - start);
+  start = kernel_.now();
 }
 
 void NodeRunner::record_end(std::uint32_t r, NodeIndex row) {
+  if (config_.observer != nullptr) config_.observer->node_ended(r, row, kernel_.now());
   if (progress_ != nullptr) progress_->done.fetch_add(copies_, std::memory_order_relaxed);
-  if (!config_.record_nodes) return;
-  const std::size_t place = ranks_[r].first_node + row;
-  result_.node_end_ns[place] = kernel_.now();
-  const LanePlan& plan = *ranks_[r].plan;
-  result_.node_resource[place] = plan.resource_of_row[row];
-  result_.node_lane[place] = plan.numbers[plan.lane_of_row[row]];
-  result_.node_row[place] = row;
+  if (config_.record_nodes) result_.node_end_ns[ranks_[r].first_node + row] = kernel_.now();
 }
 
 bool NodeRunner::finished() const {
@@ -399,30 +485,9 @@ void NodeRunner::collect() {
     result_.cpu_ns.push_back(rank.clock.busy_ns(Resource::cpu));
     result_.memory_ns.push_back(rank.clock.busy_ns(Resource::memory));
     result_.finish_minus_compute_ns.push_back(old_formula);
-    if (config_.record_nodes) result_.node_rank.insert(result_.node_rank.end(), traces_[r]->size(), r);
+    result_.first_node.push_back(config_.record_nodes ? rank.first_node : 0);
   }
-  if (config_.record_nodes) drop_incomplete();
-}
-
-/// Removes the entries of nodes that never completed (parity: on a cycle).
-void NodeRunner::drop_incomplete() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < result_.node_row.size(); ++i) {
-    if (result_.node_row[i] == ~NodeIndex{0}) continue;
-    result_.node_rank[kept] = result_.node_rank[i];
-    result_.node_row[kept] = result_.node_row[i];
-    result_.node_start_ns[kept] = result_.node_start_ns[i];
-    result_.node_end_ns[kept] = result_.node_end_ns[i];
-    result_.node_resource[kept] = result_.node_resource[i];
-    result_.node_lane[kept] = result_.node_lane[i];
-    ++kept;
-  }
-  result_.node_rank.resize(kept);
-  result_.node_row.resize(kept);
-  result_.node_start_ns.resize(kept);
-  result_.node_end_ns.resize(kept);
-  result_.node_resource.resize(kept);
-  result_.node_lane.resize(kept);
+  result_.first_node.push_back(result_.node_start_ns.size());
 }
 
 std::vector<NodeIndex> NodeRunner::running(std::uint32_t r) const {

@@ -5,11 +5,14 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chakra_core/feeder.hpp"
 #include "chakra_core/simulator.hpp"
 #include "sim/collective_runner.hpp"
+#include "sim/communication_log.hpp"
+#include "sim/compute_times.hpp"
 #include "sim/group_table.hpp"
 #include "sim/kernel.hpp"
 #include "sim/lane_plan.hpp"
@@ -27,17 +30,18 @@ class NodeRunner final : public CollectiveListener {
  public:
   NodeRunner(std::span<const TracePtr> traces, const SimulationConfig& config, const GroupTable& groups,
              const LanePlans& plans, std::uint32_t copies, Kernel& kernel, Transport& transport,
-             CollectiveRunner& collectives, TieWatch& ties, SimulationResult& result, Progress* progress);
+             CollectiveRunner& collectives, TieWatch& ties, CommunicationLog& log, SimulationResult& result,
+             Progress* progress);
 
   /// Issues the nodes that are ready at the start, rank by rank.
   void start();
-  /// An action of kind node_end or collective_end.
+  /// An action of kind rank_start, late_issue, node_end or collective_end.
   void act(std::uint32_t rank, const Action& action);
   void collective_ended(std::uint32_t rank, NodeIndex row) override {
     complete(rank, row, TieWatch::Origin::collective);
   }
   /// A send or a receive node is over.
-  void message_ended(std::uint32_t rank, NodeIndex row) { complete(rank, row, TieWatch::Origin::message); }
+  void message_ended(std::uint32_t rank, NodeIndex row);
 
   /// Every rank is through. Nodes on a cycle count as done in parity mode.
   bool finished() const;
@@ -93,7 +97,11 @@ class NodeRunner final : public CollectiveListener {
   void walk(std::uint32_t rank);
   void check_finished(Rank& rank);
 
+  void start_rank(std::uint32_t rank);
+  void start_late(std::uint32_t rank);
   void issue(std::uint32_t rank, NodeIndex row);
+  bool is_delayed(std::uint32_t rank, NodeIndex row);
+  void issue_late(std::uint32_t rank, NodeIndex row);
   void begin(std::uint32_t rank, NodeIndex row);
   void finish_now(std::uint32_t rank, NodeIndex row);
   void run_for(std::uint32_t rank, NodeIndex row, std::uint64_t duration_ns);
@@ -104,6 +112,8 @@ class NodeRunner final : public CollectiveListener {
   void issue_collective(std::uint32_t rank, NodeIndex row);
   void issue_memory(std::uint32_t rank, NodeIndex row);
   std::uint64_t recorded_ns(const Trace& trace, NodeIndex row) const;
+  std::uint64_t given_or_recorded_ns(std::uint32_t rank, NodeIndex row) const;
+  std::uint64_t slowed_ns(std::uint32_t rank, NodeIndex row, std::uint64_t duration_ns) const;
   std::uint64_t roofline_ns(std::uint32_t rank, NodeIndex row) const;
   std::uint32_t peer(std::uint32_t rank, NodeIndex row, IntegerAttribute attribute) const;
   MatchKey match_key(std::uint32_t rank, NodeIndex row, std::uint32_t src, std::uint32_t dst) const;
@@ -112,7 +122,6 @@ class NodeRunner final : public CollectiveListener {
   [[noreturn]] void fail(std::uint32_t rank, NodeIndex row, const std::string& problem) const;
   void record_start(std::uint32_t rank, NodeIndex row);
   void record_end(std::uint32_t rank, NodeIndex row);
-  void drop_incomplete();
 
   std::span<const TracePtr> traces_;
   const SimulationConfig& config_;
@@ -121,11 +130,14 @@ class NodeRunner final : public CollectiveListener {
   Transport& transport_;
   CollectiveRunner& collectives_;
   TieWatch& ties_;
+  CommunicationLog& log_;
   SimulationResult& result_;
   Progress* progress_;
   RemoteMemory memory_;
   const LanePlans& plans_;
   std::uint32_t copies_;  ///< ranks that each one simulated stands for
+  ComputeTimes compute_times_;
+  std::map<std::pair<std::uint32_t, NodeIndex>, std::uint64_t> delays_;  ///< of nodes that were not issued yet
   std::vector<Rank> ranks_;
   std::uint64_t untimed_communication_ = 0;
 };

@@ -15,6 +15,19 @@ namespace {
 
 constexpr std::uint32_t most_queues_per_dim = 1024;
 
+void check_compute_times(std::span<const TracePtr> traces, const SimulationConfig& config) {
+  if (!config.compute_ns.empty() && config.compute_ns.size() != traces.size()) {
+    throw ConfigError("compute times of " + std::to_string(config.compute_ns.size()) + " ranks; there are " +
+                      std::to_string(traces.size()));
+  }
+  for (std::size_t r = 0; r < config.compute_ns.size(); ++r) {
+    const std::size_t found = config.compute_ns[r].size();
+    if (found == 0 || found == traces[r]->size()) continue;
+    throw ConfigError("rank " + std::to_string(r) + " has " + std::to_string(found) + " compute times; its trace has " +
+                      std::to_string(traces[r]->size()) + " nodes");
+  }
+}
+
 void check_parity(const SimulationConfig& config) {
   const auto is_known = [](const Dimension& dimension) {
     const bool known = dimension.topology != Topology::mesh && dimension.topology != Topology::graph;
@@ -42,6 +55,8 @@ void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
     if (traces[r] == nullptr) throw ConfigError("the trace of rank " + std::to_string(r) + " is missing");
   }
   config.system.validate();
+  config.stragglers.validate(npus);
+  check_compute_times(traces, config);
   config.memory.validate(npus);
   if (!config.parity && config.memory.type != MemoryType::none && config.memory.bandwidth_gbps == 0) {
     throw ConfigError("remote-mem-bw is missing or 0; it must be at least 1");
@@ -84,6 +99,13 @@ class Run {
       : traces_(traces), config_(config), progress_(progress), groups_(config), plans_(traces, config, groups_) {}
 
   SimulationResult result() {
+    SimulationResult result = cheapest();
+    if (config_.record_nodes) result.node_places = std::move(plans_).places(traces_);
+    return result;
+  }
+
+ private:
+  SimulationResult cheapest() {
     try {
       if (may_fold()) {
         try {
@@ -95,13 +117,13 @@ class Run {
     } catch (const sim::OrderMatters& doubt) {
       SimulationConfig by_message = config_;
       by_message.fidelity = Fidelity::message;
+      if (config_.observer != nullptr) config_.observer->restarted();
       SimulationResult result = run(traces_, by_message, 1);
       result.order_mattered = doubt.what();
       return result;
     }
   }
 
- private:
   SimulationResult run(std::span<const TracePtr> traces, const SimulationConfig& config, std::uint32_t copies) {
     if (progress_ != nullptr) progress_->done = 0;
     return sim::Engine(traces, config, groups_, plans_, copies, progress_).run();
@@ -109,13 +131,13 @@ class Run {
 
   bool may_fold() const {
     const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
-    return config_.fold && formulas && !config_.congestion && config_.network.is_regular() && traces_.size() > 1 &&
-           sim::are_alike(traces_, config_, groups_, plans_);
+    return config_.fold && formulas && config_.observer == nullptr && !config_.congestion &&
+           config_.network.is_regular() && traces_.size() > 1 && sim::are_alike(traces_, config_, groups_, plans_);
   }
 
   SimulationResult folded() {
     SimulationResult result = run(traces_.first(1), config_, static_cast<std::uint32_t>(traces_.size()));
-    sim::repeat_for_all(result, traces_, plans_);
+    sim::repeat_for_all(result, traces_, groups_);
     return result;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "sim/transport.hpp"
 
+#include <map>
+
 #include "network/whole_ns.hpp"
 
 namespace chakra::sim {
@@ -106,7 +108,7 @@ void Transport::forward(std::uint32_t message) {
   const Hop hop = router_->next(moving.node, moving.key.dst);
   const auto [place, idle] = busy_.try_emplace(hop.link, none);
   if (idle) {
-    place->second = links_.take({hop, none, none});
+    place->second = links_.take({hop, {moving.node, hop.node, hop.dimension}, none, none});
     return occupy(place->second, message);
   }
   Link& link = links_[place->second];
@@ -120,22 +122,46 @@ void Transport::forward(std::uint32_t message) {
 
 void Transport::occupy(std::uint32_t link, std::uint32_t message) {
   const Hop& hop = links_[link].hop;
+  LinkUse& use = links_[link].use;
   Message& moving = in_flight_[message];
   moving.node = hop.node;
   moving.next = none;
   const double transfer = static_cast<double>(moving.key.bytes) / hop.bytes_per_ns;
   kernel_.schedule(EventKind::hop_arrival, whole_ns(hop.latency_ns + transfer), message);
   kernel_.schedule(EventKind::link_free, whole_ns(transfer), link);
+  ++use.messages;
+  use.bytes += moving.key.bytes;
+  use.busy_ns += whole_ns(transfer);
 }
 
 void Transport::link_free(std::uint32_t link) {
   const std::uint32_t message = links_[link].head;
   if (message == none) {
+    add_use(links_[link].hop.link, links_[link].use);
     busy_.erase(links_[link].hop.link);
     return links_.release(link);
   }
   links_[link].head = in_flight_[message].next;
   occupy(link, message);
+}
+
+void Transport::add_use(std::uint64_t link, const LinkUse& use) {
+  const auto [place, is_new] = link_uses_.try_emplace(link, use);
+  if (is_new) return;
+  place->second.messages += use.messages;
+  place->second.bytes += use.bytes;
+  place->second.busy_ns += use.busy_ns;
+}
+
+void Transport::collect_links(LinkColumns& columns) const {
+  for (const auto& [link, use] : std::map(link_uses_.begin(), link_uses_.end())) {
+    columns.dimension.push_back(use.dimension);
+    columns.source.push_back(use.source);
+    columns.destination.push_back(use.destination);
+    columns.messages.push_back(use.messages);
+    columns.bytes.push_back(use.bytes);
+    columns.busy_ns.push_back(use.busy_ns);
+  }
 }
 
 }  // namespace chakra::sim

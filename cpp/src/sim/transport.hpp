@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chakra_core/network.hpp"
+#include "chakra_core/simulation_result.hpp"
 #include "network/route.hpp"
 #include "sim/kernel.hpp"
 #include "sim/mailbox.hpp"
@@ -45,6 +46,8 @@ class Transport {
   void link_free(std::uint32_t link);
 
   std::uint64_t messages() const noexcept { return messages_; }
+  /// What each link carried, by its number; none without congestion. Call it when no message is on its way.
+  void collect_links(LinkColumns& columns) const;
   const Mailbox& mailbox() const noexcept { return mailbox_; }
   /// The transfer behind a start_send or post_receive continuation that was found unmatched.
   const MatchKey& held_key(std::uint32_t held) const noexcept { return held_[held].key; }
@@ -70,8 +73,17 @@ class Transport {
     MatchKey key;
     Continuation continuation;
   };
+  struct LinkUse {
+    std::uint32_t source = 0;
+    std::uint32_t destination = 0;
+    std::uint32_t dimension = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t busy_ns = 0;
+  };
   struct Link {
     Hop hop;
+    LinkUse use;                ///< since it became busy
     std::uint32_t head = none;  ///< messages that wait
     std::uint32_t tail = none;
   };
@@ -82,6 +94,7 @@ class Transport {
   void complete(const Continuation& continuation);
   void forward(std::uint32_t message);
   void occupy(std::uint32_t link, std::uint32_t message);
+  void add_use(std::uint64_t link, const LinkUse& use);
 
   const Network& network_;
   TransportOptions options_;
@@ -95,6 +108,7 @@ class Transport {
   std::shared_ptr<const Router> router_;
   SlotPool<Link> links_;                                   ///< busy links only
   std::unordered_map<std::uint64_t, std::uint32_t> busy_;  ///< number of a link to its place in links_
+  std::unordered_map<std::uint64_t, LinkUse> link_uses_;   ///< by number of the link
   std::uint64_t messages_ = 0;
 };
 

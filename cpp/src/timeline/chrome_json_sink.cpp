@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -35,7 +38,7 @@ class ChromeJsonSink final : public Sink {
     add_sort_index("thread_sort_index", lanes_);
   }
 
-  void slice(std::size_t index) override {
+  void slice(std::size_t index, const SliceFlows& flows) override {
     const Trace& trace = *process_->trace;
     const NodeIndex row = process_->rows[index];
     begin_event('X');
@@ -50,10 +53,38 @@ class ChromeJsonSink final : public Sink {
     collect_annotations(trace, row, annotations_);
     add_arguments();
     text_ += '}';
+    for (const std::uint64_t flow : flows.leaving) add_flow('s', flow, process_->start_ns[index]);
+    // An arrow ends at a time within the slice, and not before it leaves.
+    for (const SliceFlows::Arrival& arrival : flows.arriving) {
+      add_flow('f', arrival.flow, std::max(process_->start_ns[index], arrival.from_start_ns));
+    }
     write_if_large();
   }
 
   void end_lane() override {}
+
+  void counter(const TimelineCounter& counter) override {
+    if (counters_ != counter.process || counters_.empty()) {
+      counters_ = counter.process;
+      ++processes_;
+      place_ = R"("pid":)" + std::to_string(processes_ - 1);
+      add_name("process_name", counter.process);
+      add_sort_index("process_sort_index", processes_);
+    }
+    for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
+      begin_event('C');
+      text_ += R"(,"ts":)";
+      append_microseconds(text_, counter.time_ns[i]);
+      text_ += R"(,"name":)";
+      io::append_json_string(text_, counter.name);
+      text_ += R"(,"args":{)";
+      io::append_json_string(text_, counter.unit.empty() ? "value" : counter.unit);
+      text_ += ':';
+      append_number(counter.value[i]);
+      text_ += "}}";
+      write_if_large();
+    }
+  }
 
   void finish() override {
     text_ += "\n]}\n";
@@ -68,6 +99,20 @@ class ChromeJsonSink final : public Sink {
     text_ += phase;
     text_ += "\",";
     text_ += place_;
+  }
+
+  void add_flow(char phase, std::uint64_t flow, std::uint64_t time_ns) {
+    begin_event(phase);
+    text_ += R"(,"ts":)";
+    append_microseconds(text_, time_ns);
+    text_ += R"(,"id":)" + std::to_string(flow) + R"(,"name":"message","cat":"message")";
+    text_ += phase == 'f' ? R"(,"bp":"e"})" : "}";
+  }
+
+  void append_number(double value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    text_.append(digits.data(), end);
   }
 
   void add_name(std::string_view kind, std::string_view name) {
@@ -121,6 +166,7 @@ class ChromeJsonSink final : public Sink {
   std::uint64_t processes_ = 0;
   std::uint64_t lanes_ = 0;
   bool first_ = true;
+  std::string counters_;  ///< process of the last counter
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ enum class TrackDescriptor : protozero::pbf_tag_type {
   uuid = 1,
   name = 2,
   parent_uuid = 5,
+  counter = 8,
   child_ordering = 11,
   sibling_order_rank = 12,
 };
@@ -31,7 +32,12 @@ enum class TrackEvent : protozero::pbf_tag_type {
   type = 9,
   name_iid = 10,
   track_uuid = 11,
+  double_counter_value = 44,
+  flow_ids = 47,
+  terminating_flow_ids = 48,
 };
+
+enum class CounterDescriptor : protozero::pbf_tag_type { unit_name = 6 };
 
 enum class DebugAnnotation : protozero::pbf_tag_type {
   name_iid = 1,
@@ -54,5 +60,6 @@ inline constexpr std::uint32_t needs_incremental_state = 2;
 inline constexpr std::int32_t explicit_order = 3;
 inline constexpr std::int32_t slice_begin = 1;
 inline constexpr std::int32_t slice_end = 2;
+inline constexpr std::int32_t counter_value = 4;
 
 }  // namespace chakra::timeline::perfetto

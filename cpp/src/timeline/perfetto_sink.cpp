@@ -51,17 +51,7 @@ class PerfettoSink final : public Sink {
 
   void begin_process(const TimelineProcess& process) override {
     process_ = &process;
-    process_uuid_ = ++tracks_;
-    lanes_ = 0;
-    add_packet([&](Builder<perfetto::TracePacket>& packet) {
-      if (process_uuid_ == 1) {
-        packet.add_uint32(perfetto::TracePacket::sequence_flags, perfetto::incremental_state_cleared);
-      }
-      Builder<perfetto::TrackDescriptor> track(packet, perfetto::TracePacket::track_descriptor);
-      track.add_uint64(perfetto::TrackDescriptor::uuid, process_uuid_);
-      track.add_string(perfetto::TrackDescriptor::name, wire::replace_invalid_utf8(process.name));
-      track.add_enum(perfetto::TrackDescriptor::child_ordering, perfetto::explicit_order);
-    });
+    begin_process(process.name);
   }
 
   void begin_lane(std::string_view track_name, std::size_t /*number*/) override {
@@ -77,17 +67,18 @@ class PerfettoSink final : public Sink {
     });
   }
 
-  void slice(std::size_t index) override {
+  void slice(std::size_t index, const SliceFlows& flows) override {
     const std::uint64_t start = process_->start_ns[index];
     end_slices_until(start);
-    open_ends_.push_back(process_->end_ns[index]);
+    open_ends_.push_back({process_->end_ns[index], {}});
+    for (const SliceFlows::Arrival& arrival : flows.arriving) open_ends_.back().arriving.push_back(arrival.flow);
     const Trace& trace = *process_->trace;
     const NodeIndex row = process_->rows[index];
     collect_annotations(trace, row, annotations_);
     add_packet([&](Builder<perfetto::TracePacket>& packet) {
       packet.add_uint64(perfetto::TracePacket::timestamp, start);
       packet.add_uint32(perfetto::TracePacket::sequence_flags, perfetto::needs_incremental_state);
-      fill_event(trace, row);
+      fill_event(trace, row, flows);
       if (!interned_bytes_.empty()) {
         packet.add_message(perfetto::TracePacket::interned_data, interned_bytes_);
       }
@@ -101,9 +92,55 @@ class PerfettoSink final : public Sink {
     }
   }
 
+  void counter(const TimelineCounter& counter) override {
+    if (counters_ != counter.process || counters_.empty()) {
+      counters_ = counter.process;
+      begin_process(counter.process);
+    }
+    const std::uint64_t uuid = ++tracks_;
+    ++lanes_;
+    add_packet([&](Builder<perfetto::TracePacket>& packet) {
+      Builder<perfetto::TrackDescriptor> track(packet, perfetto::TracePacket::track_descriptor);
+      track.add_uint64(perfetto::TrackDescriptor::uuid, uuid);
+      track.add_string(perfetto::TrackDescriptor::name, wire::replace_invalid_utf8(counter.name));
+      track.add_uint64(perfetto::TrackDescriptor::parent_uuid, process_uuid_);
+      track.add_int32(perfetto::TrackDescriptor::sibling_order_rank, lanes_);
+      Builder<perfetto::CounterDescriptor> descriptor(track, perfetto::TrackDescriptor::counter);
+      descriptor.add_string(perfetto::CounterDescriptor::unit_name, wire::replace_invalid_utf8(counter.unit));
+    });
+    for (std::size_t i = 0; i < counter.time_ns.size(); ++i) {
+      add_packet([&](Builder<perfetto::TracePacket>& packet) {
+        packet.add_uint64(perfetto::TracePacket::timestamp, counter.time_ns[i]);
+        Builder<perfetto::TrackEvent> event(packet, perfetto::TracePacket::track_event);
+        event.add_enum(perfetto::TrackEvent::type, perfetto::counter_value);
+        event.add_uint64(perfetto::TrackEvent::track_uuid, uuid);
+        event.add_double(perfetto::TrackEvent::double_counter_value, counter.value[i]);
+      });
+    }
+  }
+
   void finish() override { file_.write(bytes_); }
 
  private:
+  struct OpenSlice {
+    std::uint64_t end;
+    std::vector<std::uint64_t> arriving;  ///< arrows that its end terminates
+  };
+
+  void begin_process(std::string_view name) {
+    process_uuid_ = ++tracks_;
+    lanes_ = 0;
+    add_packet([&](Builder<perfetto::TracePacket>& packet) {
+      if (process_uuid_ == 1) {
+        packet.add_uint32(perfetto::TracePacket::sequence_flags, perfetto::incremental_state_cleared);
+      }
+      Builder<perfetto::TrackDescriptor> track(packet, perfetto::TracePacket::track_descriptor);
+      track.add_uint64(perfetto::TrackDescriptor::uuid, process_uuid_);
+      track.add_string(perfetto::TrackDescriptor::name, wire::replace_invalid_utf8(name));
+      track.add_enum(perfetto::TrackDescriptor::child_ordering, perfetto::explicit_order);
+    });
+  }
+
   template <class Fill>
   void add_packet(const Fill& fill) {
     {
@@ -119,7 +156,7 @@ class PerfettoSink final : public Sink {
     }
   }
 
-  void fill_event(const Trace& trace, NodeIndex row) {
+  void fill_event(const Trace& trace, NodeIndex row, const SliceFlows& flows) {
     interned_bytes_.clear();
     event_bytes_.clear();
     Builder<perfetto::InternedData> interned(interned_bytes_);
@@ -137,6 +174,7 @@ class PerfettoSink final : public Sink {
       message.add_uint64(perfetto::DebugAnnotation::name_iid, name);
       add_value(message, annotation);
     }
+    for (const std::uint64_t flow : flows.leaving) event.add_fixed64(perfetto::TrackEvent::flow_ids, flow);
   }
 
   static std::uint64_t intern(Interner& interner, std::string_view text, Builder<perfetto::InternedData>& interned,
@@ -161,18 +199,21 @@ class PerfettoSink final : public Sink {
   }
 
   void end_slices_until(std::uint64_t start) {
-    while (!open_ends_.empty() && open_ends_.back() <= start) {
+    while (!open_ends_.empty() && open_ends_.back().end <= start) {
       end_slice();
     }
   }
 
   void end_slice() {
     add_packet([&](Builder<perfetto::TracePacket>& packet) {
-      packet.add_uint64(perfetto::TracePacket::timestamp, open_ends_.back());
+      packet.add_uint64(perfetto::TracePacket::timestamp, open_ends_.back().end);
       packet.add_uint32(perfetto::TracePacket::sequence_flags, perfetto::needs_incremental_state);
       Builder<perfetto::TrackEvent> event(packet, perfetto::TracePacket::track_event);
       event.add_enum(perfetto::TrackEvent::type, perfetto::slice_end);
       event.add_uint64(perfetto::TrackEvent::track_uuid, lane_uuid_);
+      for (const std::uint64_t flow : open_ends_.back().arriving) {
+        event.add_fixed64(perfetto::TrackEvent::terminating_flow_ids, flow);
+      }
     });
     open_ends_.pop_back();
   }
@@ -183,7 +224,7 @@ class PerfettoSink final : public Sink {
   std::string interned_bytes_;  ///< texts that the slice at hand is the first to use
   const TimelineProcess* process_ = nullptr;
   std::vector<Annotation> annotations_;
-  std::vector<std::uint64_t> open_ends_;  ///< of the slices that hold the next one, innermost last
+  std::vector<OpenSlice> open_ends_;  ///< of the slices that hold the next one, innermost last
   Interner event_names_;
   Interner categories_;
   Interner annotation_names_;
@@ -191,6 +232,7 @@ class PerfettoSink final : public Sink {
   std::uint64_t process_uuid_ = 0;
   std::uint64_t lane_uuid_ = 0;
   std::int32_t lanes_ = 0;
+  std::string counters_;  ///< process of the last counter
 };
 
 }  // namespace

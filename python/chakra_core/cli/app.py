@@ -9,6 +9,7 @@ import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
 from chakra_core.cli import batch
+from chakra_core.cli.astra_sim_spelling import AstraSimSpelling
 from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
 from chakra_core.cli.convert_text import convert_text
@@ -48,7 +49,7 @@ for _command in (
     timeline,
     graph,
 ):
-    app.command()(_command)
+    app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)

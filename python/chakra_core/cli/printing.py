@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
+from chakra_core.result import format_bytes as format_bytes
+
 _PIPE_WIDTH = 160
 
 
@@ -44,13 +46,3 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 def format_count(number: int) -> str:
     """Write a number with its thousands apart: 1,048,576."""
     return f"{number:,}"
-
-
-def format_bytes(number: int) -> str:
-    """Write an amount of bytes in the largest binary unit that leaves no leading zero: "1.50 MiB"."""
-    size = float(number)
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if size < 1024 or unit == "PiB":
-            break
-        size /= 1024
-    return f"{number} B" if unit == "B" else f"{size:.2f} {unit}"

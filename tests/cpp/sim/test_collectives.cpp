@@ -110,7 +110,7 @@ TEST(Collectives, AllTypesEndWhateverTheSizes) {
           traces.push_back(trace.build());
         }
         const SimulationResult result = simulate(traces, config);
-        EXPECT_EQ(result.node_row.size(), npus * std::size_t{3}) << to_string(type) << " " << algorithm;
+        EXPECT_EQ(testing::ended_nodes(result), npus * std::size_t{3}) << to_string(type) << " " << algorithm;
       }
     }
   }

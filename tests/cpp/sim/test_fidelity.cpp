@@ -74,7 +74,7 @@ TEST(Fidelity, OneRankStandsForAllThatAreAlike) {
   const SimulationResult unfolded = simulate(separate(8, ar, 1 << 20), config);
   EXPECT_EQ(unfolded.folded_ranks, 0U);
   EXPECT_EQ(folded.finish_ns, unfolded.finish_ns);
-  EXPECT_EQ(folded.node_rank, unfolded.node_rank);
+  EXPECT_EQ(folded.first_node, unfolded.first_node);
   EXPECT_EQ(folded.node_end_ns, unfolded.node_end_ns);
   EXPECT_EQ(folded.phases, unfolded.phases);
 }

@@ -25,7 +25,7 @@ TEST(Groups, T33OneGroupMayHaveRunMoreThanAnother) {
   }
   const SimulationResult result = simulate(traces, config);
   EXPECT_GT(result.finish_ns[0], 2 * 41'174U) << "ranks 4-7 come later than the others";
-  EXPECT_EQ(result.node_row.size(), 20U);
+  EXPECT_EQ(testing::ended_nodes(result), 20U);
   config.parity = true;
   EXPECT_THROW(simulate(traces, config), SimulationError) << "ASTRA-sim counts the tags of both together";
 }

@@ -33,7 +33,7 @@ SimulationResult run(RankTrace& trace, const SimulationConfig& config) {
 /// Lane of each node of the first rank.
 Names lanes(const SimulationResult& result, std::size_t nodes) {
   Names names;
-  for (std::size_t i = 0; i < nodes; ++i) names.push_back(result.lanes[result.node_lane[i]]);
+  for (std::size_t i = 0; i < nodes; ++i) names.push_back(result.lanes[result.node_places[0]->lane[i]]);
   return names;
 }
 
@@ -140,7 +140,7 @@ TEST(Lanes, PausesAreIdleTime) {
   EXPECT_EQ(lag.node_start_ns, (Times{0, 0})) << "before communication that no stream runs: waits for nobody";
   EXPECT_EQ(lag.compute_ns[0], 0U);
   EXPECT_EQ(lag.idle_ns[0], 30U);
-  EXPECT_EQ(lag.node_resource[0], Resource::none);
+  EXPECT_EQ(lag.node_places[0]->resource[0], Resource::none);
   const SimulationResult of_stream = pause("lag", {make_int64("stream", 7)});
   EXPECT_EQ(of_stream.node_start_ns, (Times{0, 30}));
   EXPECT_EQ(of_stream.idle_ns[0], 60U);
@@ -189,8 +189,8 @@ TEST(Lanes, ReceivesWaitBesideEverythingUnlessAStreamRunsThem) {
   const SimulationResult result = simulate(traces, config);
   const Times starts(result.node_start_ns.begin() + 4, result.node_start_ns.end());
   EXPECT_EQ(starts, (Times{0, 0, 0, result.node_end_ns[6], 0}));
-  EXPECT_EQ(result.lanes[result.node_lane[4]], "receive");
-  EXPECT_EQ(result.lanes[result.node_lane[6]], "stream 7");
+  EXPECT_EQ(result.lanes[result.node_places[1]->lane[0]], "receive");
+  EXPECT_EQ(result.lanes[result.node_places[1]->lane[2]], "stream 7");
 }
 
 /// Two ranks whose workers began two all-reduces of different size in a different order.
@@ -243,7 +243,7 @@ TEST(LaunchOrder, HoldsForTheCollectivesOfAGroup) {
     const std::uint64_t launched_first = result.node_start_ns[6 + 4];
     EXPECT_GE(launched_first, 510U);
     EXPECT_GE(result.node_start_ns[6 + 5], launched_first);
-    EXPECT_EQ(result.node_row.size(), 12U);
+    EXPECT_EQ(testing::ended_nodes(result), 12U);
   }
 }
 

@@ -27,7 +27,7 @@ TEST(Nodes, OneSlotEachForHostAndDevice) {
   EXPECT_EQ(result.compute_ns[0], 40U);
   EXPECT_EQ(result.cpu_ns[0], 25U);
   EXPECT_EQ(result.idle_ns[0], 0U);
-  EXPECT_EQ(result.node_resource[1], Resource::cpu);
+  EXPECT_EQ(result.node_places[0]->resource[1], Resource::cpu);
 }
 
 TEST(Nodes, DependenciesHoldAndTheSmallestIdGoesFirst) {
@@ -54,7 +54,7 @@ TEST(Nodes, MetadataAndInvalidTakeNoTimeAndHoldNothingUp) {
   };
   const SimulationResult result = run(trace(), config);
   EXPECT_EQ(result.finish_ns[0], 5U);
-  EXPECT_EQ(result.node_row.size(), 4U);
+  EXPECT_EQ(testing::ended_nodes(result), 4U);
   config.parity = true;
   EXPECT_THROW(run(trace(), config), SimulationError);
 }

@@ -95,7 +95,7 @@ TEST(Stalls, ACycleIsADependencyErrorUnlessParityIgnoresIt) {
   config.parity = true;
   const SimulationResult result = simulate(traces, config);
   EXPECT_EQ(result.finish_ns[0], 1000U);
-  EXPECT_EQ(result.node_row, std::vector<NodeIndex>{2});
+  EXPECT_EQ(result.node_end_ns, (std::vector<std::uint64_t>{never_ended, never_ended, 1000}));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,6 +89,12 @@ inline void use(SimulationConfig& config, const std::string& algorithm) {
   for (auto* list : {&system.all_reduce, &system.all_gather, &system.reduce_scatter, &system.all_to_all}) {
     for (Algorithm& entry : *list) entry = parse_algorithm(algorithm);
   }
+}
+
+/// Nodes of all ranks that ended.
+inline std::size_t ended_nodes(const SimulationResult& result) {
+  return result.node_end_ns.size() -
+         static_cast<std::size_t>(std::count(result.node_end_ns.begin(), result.node_end_ns.end(), never_ended));
 }
 
 /// One collective on every rank; rank r starts it after `skew[r]` ns.

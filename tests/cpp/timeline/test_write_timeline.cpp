@@ -35,14 +35,16 @@ class WriteTimeline : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
+  Timeline picture() const { return {{&process_, 1}, flows_, counters_}; }
+
   std::string written(const std::string& name) {
-    write_timeline({&process_, 1}, folder_ / name);
+    write_timeline(picture(), folder_ / name);
     std::ifstream file(folder_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
   void expect_refused(const std::string& part) {
     try {
-      write_timeline({&process_, 1}, folder_ / "bad.json");
+      write_timeline(picture(), folder_ / "bad.json");
       FAIL() << "not refused";
     } catch (const ChakraError& error) {
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
@@ -56,6 +58,8 @@ class WriteTimeline : public testing::Test {
   std::vector<std::uint64_t> start_ = {1500, 0};
   std::vector<std::uint64_t> end_ = {2750, 1500};
   TimelineProcess process_;
+  std::vector<TimelineFlow> flows_ = {};
+  std::vector<TimelineCounter> counters_ = {};
 };
 
 TEST_F(WriteTimeline, ChromeJsonIsWhatTheFormatSays) {
@@ -104,14 +108,45 @@ TEST_F(WriteTimeline, BadColumnsAreRefusedAndLeaveNoFile) {
   expect_refused("'rank 0' has no trace");
 }
 
+TEST_F(WriteTimeline, ArrowsAndCounters) {
+  const std::vector<std::uint64_t> times = {0, 1500};
+  const std::vector<double> values = {12.5, 0};
+  flows_ = {{0, 1, 0, 0}};
+  counters_ = {{"network", "dimension 0", "%", times, values}};
+  const std::string text = written("run.json");
+  EXPECT_NE(text.find(R"({"ph":"s","pid":0,"tid":1,"ts":0.000,"id":1,"name":"message","cat":"message"})"),
+            std::string::npos);
+  EXPECT_NE(text.find(R"({"ph":"f","pid":0,"tid":2,"ts":1.500,"id":1,"name":"message","cat":"message","bp":"e"})"),
+            std::string::npos);
+  EXPECT_NE(text.find(R"({"ph":"M","pid":1,"name":"process_name","args":{"name":"network"}})"), std::string::npos);
+  EXPECT_NE(text.find(R"({"ph":"C","pid":1,"ts":0.000,"name":"dimension 0","args":{"%":12.5}})"), std::string::npos);
+  EXPECT_NE(text.find(R"({"ph":"C","pid":1,"ts":1.500,"name":"dimension 0","args":{"%":0}})"), std::string::npos);
+}
+
+TEST_F(WriteTimeline, BadArrowsAndCountersAreRefused) {
+  flows_ = {{0, 1, 0, 2}};
+  expect_refused("flow 0 has slice 2 of process 0, which does not exist");
+  flows_ = {{1, 0, 0, 0}};
+  expect_refused("flow 0 has slice 0 of process 1, which does not exist");
+  flows_.clear();
+  std::vector<std::uint64_t> times = {0, 1500};
+  const std::vector<double> values = {12.5};
+  counters_ = {{"network", "dimension 0", "%", times, values}};
+  expect_refused("counter 'dimension 0' has 2 times and 1 values");
+  const std::vector<double> two = {12.5, 0};
+  counters_ = {{"network", "dimension 0", "%", times, two}};
+  times[0] = 2000;
+  expect_refused("counter 'dimension 0' has times that do not ascend");
+}
+
 TEST_F(WriteTimeline, ProgressCountsSlicesAndCancels) {
   Progress progress;
-  write_timeline({&process_, 1}, folder_ / "run.json", {.progress = &progress});
+  write_timeline(picture(), folder_ / "run.json", {.progress = &progress});
   EXPECT_EQ(progress.done, 2U);
   EXPECT_EQ(progress.total, 2U);
   std::filesystem::remove(folder_ / "run.json");
   progress.cancel = true;
-  EXPECT_THROW(write_timeline({&process_, 1}, folder_ / "run.json", {.progress = &progress}), Cancelled);
+  EXPECT_THROW(write_timeline(picture(), folder_ / "run.json", {.progress = &progress}), Cancelled);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 import chakra_core as cc
 from chakra_core.cli import main
+from chakra_core.result import TABLES
 from timeline_files import read_chrome_json, read_perfetto
 
 Capture = pytest.CaptureFixture[str]
@@ -84,16 +85,28 @@ def test_simulate_for_machines(folder: Path, capsys: Capture) -> None:
 
 
 def test_simulate_for_people_and_files(folder: Path, capsys: Capture) -> None:
-    status = main(["simulate", "run", "--network", "network.yml", "--timeline", "run.json", "--csv", "nodes.csv"])
-    assert status == 0
+    files = ["--timeline", "run.json", "--csv", "nodes.csv", "--tables", "tables"]
+    assert main(["simulate", "run", "--network", "network.yml", *files]) == 0
     out = capsys.readouterr().out
     assert "exposed comm" in out
     assert "4 ranks finished at " in out
     assert len(read_chrome_json(Path("run.json"))) == 12
+    assert "dimension 0, Ring of 4" in out
     assert len(Path("nodes.csv").read_text().splitlines()) == 13
+    assert {path.stem for path in Path("tables").iterdir()} == set(TABLES)
+    assert Path("tables/nodes.csv").read_text() == Path("nodes.csv").read_text()
 
 
-def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        ["run", "--rendezvous-protocol", "--congestion", "--parity"],
+        ["--parity", "run", "--rendezvous-protocol=true", "--congestion=true"],
+        ["--workload-configuration=run", "--rendezvous-protocol", "true", "--congestion", "--parity", "astra-sim"],
+        ["--workload-configuration", "run", "--rendezvous-protocol=TRUE", "--congestion", "--parity=astra-sim"],
+    ],
+)
+def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture, spelling: list[str]) -> None:
     Path("system.json").write_text(
         json.dumps(
             {
@@ -109,16 +122,17 @@ def test_simulate_takes_astra_sims_names(folder: Path, capsys: Capture) -> None:
     data = json_of(
         capsys,
         "simulate",
-        "run",
+        *spelling,
         "--network-configuration=network.yml",
         "--system-configuration=system.json",
         "--remote-memory-configuration=memory.json",
         "--comm-group-configuration=groups.json",
         "--num-queues-per-dim=2",
         "--injection-scale=0.5",
-        "--rendezvous-protocol",
-        "--congestion",
-        "--parity",
+        "--comm-scale=2",
+        "--compute-scale=0.5",
+        "--logging-configuration=empty",
+        "--logging-folder=log",
         "--json",
     )
     expected = cc.simulate(
@@ -143,6 +157,38 @@ def test_simulate_with_other_resources(folder: Path, capsys: Capture) -> None:
     assert lanes["finish_ns"] == json_of(capsys, *command)["finish_ns"] != counted["finish_ns"]
     assert "'resources': found 'all', allowed: 'lanes'" in one_error(capsys, *command, "--resources=all")
     assert "run without parity" in one_error(capsys, *command, "--parity", "--resources=lanes")
+
+
+def test_simulate_without_what_astra_sim_leaves_out(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--json")
+    plain = ["--rendezvous-protocol=false", "--parity=none", "--fold=true", "--comm-group-configuration=empty"]
+    assert json_of(capsys, *command, *plain) == json_of(capsys, *command)
+    assert json_of(capsys, *command, "--fold", "false") == json_of(capsys, *command, "--no-fold")
+    assert "TRACES or by --workload-configuration; found both" in one_error(
+        capsys, *command, "--workload-configuration=run"
+    )
+    assert "found neither" in one_error(capsys, "simulate", "--network=network.yml")
+
+
+def test_simulate_checks_first(folder: Path, capsys: Capture) -> None:
+    command = ("simulate", "run", "--network=network.yml", "--check")
+    assert json_of(capsys, *command, "--json") == cc.simulate("run", network="network.yml").to_dict()
+    builder = cc.TraceBuilder()
+    builder.add_node(id=7, type="COMM_RECV_NODE", attrs={"comm_src": 1, "comm_size": 64, "comm_tag": 3})
+    cc.save(builder.build(), "run.0.et")
+    assert main(command) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: the ranks do not fit together\nprocess group '': rank 0 has 0 collectives")
+    assert "with tag 3: rank 0 receives 64 B (node 7), but nobody sends it" in error
+
+
+def test_simulate_with_stragglers(folder: Path, capsys: Capture) -> None:
+    Path("slow.yml").write_text("compute-speed: {1: 0.5}\nstart-delay: {0: 3 us}\n")
+    data = json_of(capsys, "simulate", "run", "--network=network.yml", "--stragglers=slow.yml", "--json")
+    assert data == cc.simulate("run", network="network.yml", stragglers="slow.yml").to_dict()
+    Path("slow.yml").write_text("compute-speed: {9: 0.5}\n")
+    command = ("simulate", "run", "--network=network.yml", "--stragglers=slow.yml")
+    assert "slow.yml: 'compute-speed' names rank 9, but there are 4 ranks" in one_error(capsys, *command)
 
 
 def test_timeline(folder: Path, capsys: Capture) -> None:

@@ -59,6 +59,16 @@ def test_cpp_and_c(programs: Path, tmp_path: Path) -> None:
     assert run(programs / "consumer_c", written) == "nodes 10, sum 45, attributes of row 1: 1\n"
 
 
+def test_a_simulator_with_an_observer(programs: Path) -> None:
+    # A step moves half of 1 MiB at 50 GB/s in 500 + 9765 ns and then costs 10 ns; there are two, and 10 ns before.
+    assert run(programs / "simulation").splitlines() == [
+        "rank 0 computed until 1000 ns",
+        "rank 1 computed until 2000 ns",
+        "all-reduce of 1048576 bytes is over",
+        "1 collective, 20560 ns after the last rank came",
+    ]
+
+
 def test_as_astra_sim_calls(programs: Path, rank_trace: Path) -> None:
     assert run(programs / "workload", rank_trace).splitlines() == [
         "0 skipped [g]",

@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chakra_core as cc
+from chakra_core.result import TABLES
 from random_runs import Run, random_run
 from reference_grid import GRID, REFERENCE, rows, setup_of
 from shared_data import needs
 
 
 def columns(result: cc.Result) -> list[Any]:
-    """Everything that a result says of ranks and nodes."""
-    tables = [*result.ranks().values(), *result.nodes().values()]
-    return [*(column.tolist() for column in tables), result.warnings]
+    """Everything that a result says of what happened."""
+    columns = [column for name in TABLES for column in result.table(name).values()]
+    columns += result._native.activity.values()
+    return [*(column.tolist() for column in columns), result.warnings]
 
 
 def outcome(run: Run, **options: Any) -> list[Any] | None:

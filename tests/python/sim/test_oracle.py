@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chakra_core as cc
-from astra_oracle import Oracle, Setup, Work
+from astra_oracle import Oracle
+from oracle_of_runs import oracle_of
 from random_runs import Node, Run, random_run
 from reference_grid import GRID, REFERENCE, nodes_of, rows, setup_of
 from shared_data import needs
@@ -32,32 +33,6 @@ def test_the_plain_model_gives_the_grid() -> None:
         assert (oracle.finish_ns, oracle.exposed_comm_ns) == (row["finish_ns"], row["exposed_comm_ns"]), row["id"]
         counted += 1
     assert counted > 350
-
-
-def oracle_of(run: Run) -> Oracle:
-    setup = Setup(
-        topology=run.topology,
-        npus=run.npus,
-        bandwidth=run.bandwidth,
-        latency=run.latency,
-        system=run.system,
-        groups=run.groups,
-        queues=run.options["num_queues_per_dim"],
-        rendezvous=run.options["rendezvous_protocol"],
-        congestion=run.options.get("congestion", False),
-        default=not run.options["parity"],
-        oversubscription=run.oversubscription,
-        links=run.links,
-        damage=run.damage,
-    )
-    nodes = [
-        [
-            Work(number, node.kind, node.parents, node.duration, {"is_cpu_op": False, **node.attrs})
-            for number, node in enumerate(mine)
-        ]
-        for mine in run.nodes
-    ]
-    return Oracle(setup, nodes)
 
 
 def times_of(result: cc.Result) -> tuple[list[int], list[int], list[tuple[int, int]]]:

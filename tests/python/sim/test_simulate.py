@@ -78,11 +78,12 @@ def test_csv_tables(result: cc.Result, tmp_path: Path) -> None:
         "lane": "comm",
         "start_ns": "30000",
         "end_ns": str(result.total_ns),
+        "wait_ns": "0",
     }
     with (tmp_path / "ranks.csv").open(newline="") as file:
         ranks = list(csv.DictReader(file))
     assert [int(row["finish_ns"]) for row in ranks] == result.finish_ns.tolist()
-    with pytest.raises(ValueError, match="'nodes' or 'ranks', not 'files'"):
+    with pytest.raises(ValueError, match=r"one of ranks, nodes, .*, not 'files'"):
         result.to_csv(tmp_path / "x.csv", table="files")
     with pytest.raises(FileNotFoundError):
         result.to_csv(tmp_path / "none" / "x.csv")
