@@ -156,6 +156,19 @@ def test_points_are_the_product(axes: list[tuple[str, int, list[int]]]) -> None:
         assert {name: list(getattr(network, name)) for name in expected} == expected
 
 
+def test_slow_ranks_and_damaged_links() -> None:
+    damage = [{"dimension": 0, "bandwidth": 0.5}]
+    grid = {"stragglers.compute_speed[3]": [1.0, 0.5], "network.damage": [[], damage]}
+    table = cc.sweep(traces(), grid, network=NETWORK)
+    expected = [
+        cc.simulate(traces(), network={**NETWORK, "damage": some}, stragglers={"compute_speed": {3: speed}}).total_ns
+        for speed in (1.0, 0.5)
+        for some in ([], damage)
+    ]
+    assert table["total_ns"].tolist() == expected
+    assert len(set(expected)) == 4
+
+
 def test_values_by_rank() -> None:
     """What was not given becomes a mapping by rank, a list keeps its other entries."""
     base = Configuration(cc.Network(**NETWORK), cc.System(), options={"given": {"delay": [1, 2]}})
