@@ -1005,58 +1005,6 @@ class DeviceTrace:
     @property
     def world_size(self) -> int: ...
 
-class LinkReport:
-    """
-    What linking found, dropped, and could not explain.
-    """
-    def __str__(self) -> str: ...
-    @property
-    def advice(self) -> list[str]:
-        """
-        What to change in the collection.
-        """
-    @property
-    def counts(self) -> dict:
-        """
-        Counts by section and name, as nested dicts.
-        """
-    @property
-    def text(self) -> str:
-        """
-        The figures that are not 0, and the advice, for people.
-        """
-
-class LinkedTrace:
-    """
-    A host trace joined with the device trace of the same rank.
-    """
-    def save(self, path: os.PathLike[str] | str | bytes) -> None:
-        """
-        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
-        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
-        """
-    @property
-    def num_device_events(self) -> int: ...
-    @property
-    def num_host_nodes(self) -> int: ...
-    @property
-    def process_groups(self) -> dict[str, list[int]]:
-        """
-        Ranks of each process group by its name.
-        """
-    @property
-    def rank(self) -> int | None:
-        """
-        From the argument, else from the device trace; or None.
-        """
-    @property
-    def report(self) -> LinkReport: ...
-    @property
-    def span_ns(self) -> int:
-        """
-        Length of the record in ns; 0 without a device trace.
-        """
-
 class ReplayReport:
     """
     A trace played with nothing but its durations and dependencies, against its record.
@@ -1094,6 +1042,63 @@ class ReplayReport:
     def unexplained_device_wait_ns(self) -> int: ...
     @property
     def unexplained_device_waits(self) -> int: ...
+
+class LinkReport:
+    """
+    What linking found, dropped, and could not explain. Each part is made on first use.
+    """
+    def __str__(self) -> str: ...
+    @property
+    def advice(self) -> list[str]:
+        """
+        What to change in the collection.
+        """
+    @property
+    def counts(self) -> dict:
+        """
+        Counts by section and name, as nested dicts.
+        """
+    @property
+    def replay(self) -> ReplayReport | None:
+        """
+        What `replay` says of the trace that `convert` makes by default; None without a device trace. Takes about as long as both.
+        """
+    @property
+    def text(self) -> str:
+        """
+        The figures that are not 0, the advice and the replay, for people.
+        """
+
+class LinkedTrace:
+    """
+    A host trace joined with the device trace of the same rank.
+    """
+    def save(self, path: os.PathLike[str] | str | bytes) -> None:
+        """
+        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
+        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
+        """
+    @property
+    def num_device_events(self) -> int: ...
+    @property
+    def num_host_nodes(self) -> int: ...
+    @property
+    def process_groups(self) -> dict[str, list[int]]:
+        """
+        Ranks of each process group by its name.
+        """
+    @property
+    def rank(self) -> int | None:
+        """
+        From the argument, else from the device trace; or None.
+        """
+    @property
+    def report(self) -> LinkReport: ...
+    @property
+    def span_ns(self) -> int:
+        """
+        Length of the record in ns; 0 without a device trace.
+        """
 
 class Network:
     """
@@ -1447,6 +1452,7 @@ def convert(
     layout: str = "exact",
     lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     memory_nodes: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.

@@ -137,7 +137,7 @@ class Convert(Operation):
             if file is None
             else load_linked(file, rank=job.rank, on_error=self.on_error, progress=job.progress)
         )
-        trace = convert(linked, layout=self.layout, memory_nodes=self.memory_nodes)
+        trace = convert(linked, layout=self.layout, memory_nodes=self.memory_nodes, threads=job.threads)
         return self._save(trace, job) | _facts_of_linked(linked) | self._check(trace)
 
     def _save(self, trace: Trace, job: Job) -> Facts:
