@@ -3,6 +3,9 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from chakra_core import generate
 from chakra_core._core import (
     Adjacency,
@@ -36,6 +39,7 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
+from chakra_core.astra_log import AstraLog, read_astra_log
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.bundle import Bundle
 from chakra_core.collection import collect
@@ -55,8 +59,36 @@ from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
 from chakra_core.text_workload import convert_text
 
+if TYPE_CHECKING:
+    from chakra_core import batch
+    from chakra_core.graphs import graph
+    from chakra_core.sweeps import SweepResult, sweep
+
+# Imported when they are first asked for: most programs use none of them.
+_LATE = {
+    "SweepResult": "chakra_core.sweeps",
+    "batch": "chakra_core.batch",
+    "graph": "chakra_core.graphs",
+    "sweep": "chakra_core.sweeps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'chakra_core' has no attribute {name!r}")
+    module = importlib.import_module(_LATE[name])
+    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})
+
+
 __all__ = [
     "Adjacency",
+    "AstraLog",
     "AsyncFeeder",
     "Attribute",
     "Blockage",
@@ -95,12 +127,14 @@ __all__ = [
     "SimulationError",
     "Stragglers",
     "StreamStatistics",
+    "SweepResult",
     "System",
     "Trace",
     "TraceBuilder",
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "batch",
     "check",
     "check_ranks",
     "collect",
@@ -111,15 +145,18 @@ __all__ = [
     "diagnose",
     "diff",
     "generate",
+    "graph",
     "link",
     "load",
     "load_linked",
     "load_run",
+    "read_astra_log",
     "recorded_groups",
     "replay",
     "save",
     "simplify",
     "simulate",
+    "sweep",
     "timeline",
     "validate",
 ]
