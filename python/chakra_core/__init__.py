@@ -6,7 +6,6 @@ The names exported here are the public face; `chakra_core._core` is the native c
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from chakra_core import generate
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -39,8 +38,6 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
-from chakra_core.astra_log import AstraLog, read_astra_log
-from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.bundle import Bundle
 from chakra_core.collection import collect
 from chakra_core.collective_time import collective_time
@@ -60,15 +57,21 @@ from chakra_core.simulation import simulate
 from chakra_core.text_workload import convert_text
 
 if TYPE_CHECKING:
-    from chakra_core import batch
+    from chakra_core import batch, generate
+    from chakra_core.astra_log import AstraLog, read_astra_log
+    from chakra_core.async_feeder import AsyncFeeder
     from chakra_core.graphs import graph
     from chakra_core.sweeps import SweepResult, sweep
 
 # Imported when they are first asked for: most programs use none of them.
 _LATE = {
+    "AstraLog": "chakra_core.astra_log",
+    "AsyncFeeder": "chakra_core.async_feeder",
     "SweepResult": "chakra_core.sweeps",
     "batch": "chakra_core.batch",
+    "generate": "chakra_core.generate",
     "graph": "chakra_core.graphs",
+    "read_astra_log": "chakra_core.astra_log",
     "sweep": "chakra_core.sweeps",
 }
 
