@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli import batch
 from chakra_core.cli.anonymise import anonymise
 from chakra_core.cli.astra_sim_spelling import AstraSimSpelling
 from chakra_core.cli.collect import collect
@@ -16,6 +17,8 @@ from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
 from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
+from chakra_core.cli.generate import generate
+from chakra_core.cli.graph import graph
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.rescale import rescale
@@ -23,6 +26,7 @@ from chakra_core.cli.similarity import similarity
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
+from chakra_core.cli.sweep import sweep
 from chakra_core.cli.timeline import timeline
 from chakra_core.cli.validate import validate
 
@@ -48,11 +52,15 @@ for _command in (
     anonymise,
     rescale,
     simulate,
+    sweep,
     timeline,
+    graph,
 ):
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
+app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
+app.add_typer(generate, name="generate")
 
 
 def _show_version(wanted: bool) -> None:

@@ -234,6 +234,40 @@ def test_recorded_groups_are_left_out() -> None:
     assert [list(trace.names) for trace in made.traces] == [["ar"]] * 4
 
 
+@pytest.mark.parametrize(
+    ("degrees", "same"),
+    [
+        ({"tp": 2, "pp": 2}, True),
+        ({"zero": 3}, False),
+        ({"tp": 2, "zero": 1}, False),
+    ],
+)
+def test_a_generated_transformer(degrees: dict[str, int], *, same: bool) -> None:
+    """All is as generated for so many replicas, but for the optimizer step where it works on a shard."""
+    small = cc.generate.transformer("gpt2-small", dp=2, **degrees)
+    large = cc.generate.transformer("gpt2-small", dp=4, **degrees)
+    data_parallel = [name for name, kind in small.group_kinds.items() if kind == "dp"]
+    made = cc.rescale(
+        small.traces,
+        large.num_ranks,
+        comm_groups=small.groups,
+        data_parallel=data_parallel,
+        # The shared embedding is gathered by itself and reduced with others.
+        gathered="shards" if "zero" in degrees else None,
+    )
+    assert sorted(made.comm_groups.groups.values()) == sorted(large.groups.groups.values())
+    network = {"topology": ["Switch"], "npus": [large.num_ranks], "bandwidth": [50], "latency": [500]}
+    mine = cc.simulate(made.traces, network=network, comm_groups=made.comm_groups)
+    theirs = cc.simulate(large.traces, network=network, comm_groups=large.groups)
+    assert mine.finish_ns.tolist() == theirs.finish_ns.tolist()
+    for one, other in zip(made.traces, large.traces, strict=True):
+        difference = cc.diff(one, other, limit=len(one))
+        sharded = {"attrs.num_ops", "attrs.tensor_size"} & difference.changed_fields.keys()
+        assert bool(sharded) != same
+        for node, fields in difference.changed_nodes.items():
+            assert set(fields) == {"attrs.pg_name"} or one.node(node).name == "optimizer"
+
+
 STAGE = SHARED / "data" / "et" / "stage_llama_dp2_tp2_pp2"
 
 
