@@ -45,6 +45,7 @@ from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
+from chakra_core.reports import report
 from chakra_core.result import Result
 from chakra_core.run_check import check
 from chakra_core.several import concat, diff
@@ -109,6 +110,7 @@ __all__ = [
     "load_run",
     "recorded_groups",
     "replay",
+    "report",
     "save",
     "simplify",
     "simulate",

@@ -17,6 +17,7 @@ from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
+from chakra_core.cli.report import report
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline):
+for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline, report):
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"{place}{error.strerror or error}", 1)
-    except ChakraError as error:
+    except (ChakraError, ImportError) as error:
+        # An extra that is not installed says so.
         return _fail(str(error), 1)
     return 0
 
