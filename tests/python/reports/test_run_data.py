@@ -245,26 +245,47 @@ def test_drawn_ranks_reach_from_the_first_to_the_last_to_finish() -> None:
         timeline_of(result, [40])
 
 
+def check_bandwidth(table: Any) -> None:
+    values: dict[tuple[str, int, int], list[float]] = defaultdict(list)
+    names = ("type", "ranks", "bytes", "duration_ns", "busbw")
+    for kind, ranks, size, duration, busbw in zip(*(table[name].tolist() for name in names), strict=True):
+        if size and duration and busbw:
+            values[kind.lower().replace("_", "-"), ranks, size].append(busbw)
+    points = bandwidth_points(table)
+    names = ("kind", "ranks", "bytes", "count", "least", "busbw", "most")
+    rows = list(zip(*(points.table[name].tolist() for name in names), strict=True))
+    assert {row[:3]: row[3:] for row in rows} == {
+        key: (len(of_key), min(of_key), pytest.approx(median(of_key)), max(of_key)) for key, of_key in values.items()
+    }
+    assert rows == sorted(rows)
+    assert sum(len(points.of(*one)["bytes"]) for one in points.series()) == len(rows)
+
+
 @settings(max_examples=30)
 @given(data=st.data())
 def test_bandwidth_is_that_of_the_collectives(data: st.DataObject) -> None:
     result = drawn(data)
-    if result is None:
-        return
-    table = result.collectives()
-    values: dict[tuple[str, int, int], list[float]] = defaultdict(list)
-    for kind, ranks, size, busbw in zip(
-        *(table[name].tolist() for name in ("type", "ranks", "bytes", "busbw")), strict=True
-    ):
-        if size and busbw:
-            values[kind.lower().replace("_", "-"), ranks, size].append(busbw)
-    points = bandwidth_points(table).table
-    rows = zip(
-        *(points[name].tolist() for name in ("kind", "ranks", "bytes", "count", "least", "busbw", "most")), strict=True
+    if result is not None:
+        check_bandwidth(result.collectives())
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["ALL_REDUCE", "ALL_GATHER"]),
+            st.sampled_from([2, 4]),
+            st.sampled_from([0, 1024, 4096]),
+            st.integers(0, 2),
+            st.integers(0, 50).map(float),
+        ),
+        max_size=30,
     )
-    assert {row[:3]: row[3:] for row in rows} == {
-        key: (len(of_key), min(of_key), pytest.approx(median(of_key)), max(of_key)) for key, of_key in values.items()
-    }
+)
+def test_bandwidth_of_many_of_one_size(rows: list[tuple[str, int, int, int, float]]) -> None:
+    kinds: tuple[Any, ...] = (object, np.uint32, np.uint64, np.uint64, np.float64)
+    names = ("type", "ranks", "bytes", "duration_ns", "busbw")
+    parts = list(zip(*rows, strict=True)) or [()] * len(names)
+    check_bandwidth({name: np.array(part, dtype=kind) for name, part, kind in zip(names, parts, kinds, strict=True)})
 
 
 def test_many_sizes_become_eighths_of_an_octave() -> None:
