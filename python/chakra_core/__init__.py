@@ -45,7 +45,7 @@ from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
-from chakra_core.reports import report
+from chakra_core.reports import report, report_sweep
 from chakra_core.result import Result
 from chakra_core.run_check import check
 from chakra_core.several import concat, diff
@@ -111,6 +111,7 @@ __all__ = [
     "recorded_groups",
     "replay",
     "report",
+    "report_sweep",
     "save",
     "simplify",
     "simulate",

@@ -18,6 +18,7 @@ from chakra_core.cli.dump import dump
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.report import report
+from chakra_core.cli.report_sweep import report_sweep
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
@@ -36,6 +37,7 @@ for _command in (info, validate, doctor, dump, diff, collect, link, convert, sim
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
+app.command("report-sweep")(report_sweep)
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,5 +4,6 @@
 from __future__ import annotations
 
 from chakra_core.reports.run_report import report
+from chakra_core.reports.sweep_report import report_sweep
 
-__all__ = ["report"]
+__all__ = ["report", "report_sweep"]

@@ -148,6 +148,7 @@
   function drawFigure(element, figure) {
     if (figure.timeline) return drawTimeline(element, figure);
     const shown = figure.choices ? figure.choices[figure.chosen || 0] : figure;
+    element.style.height = shown.layout.height + "px";
     /* Plotly writes into what it is given. */
     return Plotly.react(element, structuredClone(shown.data), themed(structuredClone(shown.layout)), plotOptions);
   }

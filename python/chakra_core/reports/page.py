@@ -144,8 +144,8 @@ def _section_html(section: Section) -> str:
 
 
 def _height(figure: Figure) -> int:
-    layouts = [choice["layout"] for choice in figure["choices"]] if "choices" in figure else [figure["layout"]]
-    return max(int(layout["height"]) for layout in layouts)
+    shown = figure["choices"][0] if "choices" in figure else figure
+    return int(shown["layout"]["height"])
 
 
 def _table_html(table: HtmlTable) -> str:
