@@ -22,6 +22,7 @@ from chakra_core.simulated_timeline import completed_rows, node_places, write_si
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chakra_core.reports.paper_figures import Kind
     from chakra_core.reports.run_report import Links, Replays
 
 Times: TypeAlias = npt.NDArray[np.uint64]
@@ -346,6 +347,42 @@ class Result:
         from chakra_core.reports import report
 
         report(self, path, title=title, link=link, replay=replay, ranks=ranks)
+
+    def plot(
+        self,
+        kind: Kind = "time",
+        *,
+        path: str | os.PathLike[str] | None = None,
+        axes: Any = None,
+        ranks: Sequence[int] | None = None,
+        width: float = 5.0,
+        height: float | None = None,
+        dpi: int = 300,
+    ) -> Any:
+        """Draw a figure for a paper with matplotlib.
+
+        Args:
+            kind: "time", where each rank's time went; "exposed" communication by group and collective; "timeline";
+                "bandwidth" against size; "dimensions", how much of the network was used.
+            path: write it to this file too, in the form that its ending says (.pdf, .svg, .png ...).
+            axes: draw into these; by default into a figure of its own.
+            ranks: which ranks "time" and "timeline" show; by default all, and those of a report.
+            width: of a figure of its own, inches.
+            height: of it, inches; by default what its content needs.
+            dpi: dots an inch, if the file has any.
+
+        Returns:
+            The `matplotlib.figure.Figure`. pyplot, and with it any window, is not involved.
+
+        Raises:
+            ImportError: matplotlib is not installed (`pip install chakra-core[plot]`).
+            ValueError: there is no such kind, or no such form of file.
+            IndexError: there is no such rank.
+            OSError: the file cannot be written; nothing is left behind.
+        """
+        from chakra_core.reports.paper_figures import plot
+
+        return plot(self, kind, path=path, axes=axes, ranks=ranks, width=width, height=height, dpi=dpi)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the times of each rank, and the rows of `groups()` and `dimensions()`, as plain lists for JSON."""
