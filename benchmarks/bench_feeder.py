@@ -27,10 +27,11 @@ def drain_by_node(trace: cc.Trace) -> None:
 
 
 def drain_by_batch(feeder: cc.Feeder) -> None:
-    """Complete every batch as soon as it is handed out."""
+    """Complete every batch as soon as it is handed out, a call for both."""
     feeder.reset()
-    while len(ids := feeder.pop_batch()):
-        feeder.complete_batch(ids)
+    ids = feeder.pop_batch()
+    while len(ids):
+        ids = feeder.pop_batch(complete=ids)
 
 
 def against_parsing(path: Path, *, smoke: bool) -> list[Ratio]:
@@ -66,12 +67,25 @@ def layers(nodes: int, width: int) -> cc.Trace:
     return builder.build()
 
 
+def narrow(nodes: int) -> cc.Trace:
+    """Build a chain whose every fifth link is two nodes side by side: 1.2 are ready at once."""
+    ids = np.arange(nodes)
+    place = ids % 6  # 4 and 5 are side by side: both wait for 3, and the next waits for both
+    parents = np.stack([ids - 1 - (place == 5), ids - 2], axis=1)
+    counts = np.where(place == 0, 2, 1)
+    counts[0] = 0
+    picked = parents[np.arange(2) < counts[:, None]]
+    builder = cc.TraceBuilder()
+    builder.add_nodes(ids=ids, data_deps=(np.r_[0, np.cumsum(counts)], picked))
+    return builder.build()
+
+
 def in_batches(*, smoke: bool) -> list[Ratio]:
     """Compare batches with single nodes, for graphs of some widths."""
     nodes = 40_000 if smoke else 400_000
+    graphs = {"1.2": narrow(nodes)} | {str(width): layers(nodes, width) for width in (4, 64, 1000)}
     ratios = []
-    for width in (4, 64, 1000):
-        trace = layers(nodes, width)
+    for width, trace in graphs.items():
         feeder = cc.Feeder(trace)
         seconds = min(cpu_seconds(lambda feeder=feeder: drain_by_batch(feeder)) for _ in range(3))  # type: ignore[misc]
         ratio = compare(

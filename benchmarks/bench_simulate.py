@@ -5,6 +5,8 @@ from __future__ import annotations
 import heapq
 import random
 import resource
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -96,13 +98,14 @@ def many_nodes(folder: Path, nodes: int) -> Ratio:
     if simulate().finish_ns.tolist() != simulate(fidelity="message").finish_ns.tolist():
         raise RuntimeError("auto and message disagree")
     seconds = cpu_seconds(simulate)
+    memory = [f"{peak_mb_of(folder, record_nodes=recorded):.0f} MB" for recorded in (False, True)]
     return compare(
         f"8 ranks of {nodes:,} nodes from files, auto",
         simulate,
         "message by message",
         lambda: simulate(fidelity="message"),
         repeats=2,
-        note=f"{seconds:.2f} s",
+        note=f"{seconds:.2f} s; peak of a process {memory[0]}, with node times {memory[1]}",
     )
 
 
@@ -118,6 +121,19 @@ def chain(nodes: int, choose: random.Random) -> cc.Trace:
             time = 1000 * choose.randrange(1, 50)
             builder.add_node(id=number, name="kernel", type="COMP_NODE", data_deps=after, duration_ns=time)
     return builder.build()
+
+
+def peak_mb_of(folder: Path, *, record_nodes: bool) -> float:
+    """Largest resident size of a process that does nothing but simulate these files, in 4 chunks."""
+    program = f"""
+import resource
+import chakra_core as cc
+network = cc.Network(topology=["Ring"], npus=[8], bandwidth=[50], latency=[500])
+system = {{"preferred-dataset-splits": 4}}
+result = cc.simulate({str(folder / "run.%d.et")!r}, network=network, system=system, record_nodes={record_nodes})
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+"""
+    return float(subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout)
 
 
 def peak_mb() -> float:

@@ -33,3 +33,6 @@ install(FILES "${PROJECT_SOURCE_DIR}/cmake/EtDefMessages.cmake" DESTINATION ${_p
 if(CHAKRA_CORE_HAVE_ZSTD)
   install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindZstdLibrary.cmake" DESTINATION ${_package_dir})
 endif()
+if(CHAKRA_CORE_HAVE_ISAL)
+  install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindIsalLibrary.cmake" DESTINATION ${_package_dir})
+endif()

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "chakra_core/feeder.hpp"
 #include "issue_order.hpp"
 #include "node.hpp"
+#include "py_feeder.hpp"
 
 namespace py = pybind11;
 using namespace pybind11::literals;
@@ -22,52 +22,6 @@ using namespace pybind11::literals;
 namespace chakra::bindings {
 
 namespace {
-
-using IdArray = py::array_t<NodeId, py::array::c_style | py::array::forcecast>;
-
-/// A Feeder that several Python threads may call: what takes long lets the others run.
-class PyFeeder {
- public:
-  /// `trace` is null for a stream.
-  PyFeeder(TracePtr trace, Feeder feeder) : trace_(std::move(trace)), feeder_(std::move(feeder)) {}
-
-  const TracePtr& trace() const noexcept { return trace_; }
-
-  /// Calls a function with the feeder. One thread at a time; for short work with the interpreter's lock held.
-  template <class Work>
-  auto with(Work&& work) {
-    const std::lock_guard lock(mutex_);
-    return work(feeder_);
-  }
-  /// The same for work that may take long, or wait for a file.
-  template <class Work>
-  auto with_long(Work&& work) {
-    const py::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    return work(feeder_);
-  }
-  /// For work that is short over a whole trace, but may have to read a stream.
-  template <class Work>
-  auto with_reading(Work&& work) {
-    return trace_ ? with(work) : with_long(work);
-  }
-
-  std::optional<Node> node_at(std::optional<NodeIndex> row, const Feeder& feeder) const {
-    if (!row) {
-      return std::nullopt;
-    }
-    if (trace_) {
-      return Node{trace_, *row};
-    }
-    FeederNode node = feeder.node(*row);
-    return Node{std::move(node.trace), node.row};
-  }
-
- private:
-  TracePtr trace_;
-  std::mutex mutex_;
-  Feeder feeder_;
-};
 
 /// An id, from a Node or an int.
 NodeId id_from_python(const PyFeeder& self, const py::object& node) {
@@ -81,91 +35,8 @@ NodeId id_from_python(const PyFeeder& self, const py::object& node) {
   return given.trace->ids()[given.row];
 }
 
-NodeIndex row_of(const Feeder& feeder, NodeId id) {
-  if (const auto row = feeder.find(id)) {
-    return *row;
-  }
-  throw py::key_error("no node has the id " + std::to_string(id) +
-                      (feeder.is_stream() ? ", of those that are read and not complete" : ""));
-}
-
 std::optional<Node> pop(PyFeeder& self) {
   return self.with_reading([&](Feeder& feeder) { return self.node_at(feeder.pop(), feeder); });
-}
-
-/// Batches up to this size are done sooner than the interpreter's lock is given back.
-constexpr std::size_t short_batch = 64;
-
-template <class Work>
-auto with_batch(PyFeeder& self, std::size_t size, Work&& work) {
-  return size <= short_batch ? self.with_reading(work) : self.with_long(work);
-}
-
-std::vector<NodeId> ids_of(const PyFeeder& self, const Feeder& feeder, const std::vector<NodeIndex>& rows) {
-  std::vector<NodeId> ids(rows.size());
-  if (self.trace()) {
-    const auto all = self.trace()->ids();
-    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return all[row]; });
-  } else {
-    std::transform(rows.begin(), rows.end(), ids.begin(), [&](NodeIndex row) { return feeder.id(row); });
-  }
-  return ids;
-}
-
-IdArray id_array(const py::object& ids) {
-  if (py::isinstance<IdArray>(ids) && py::reinterpret_borrow<IdArray>(ids).ndim() == 1) {
-    return py::reinterpret_borrow<IdArray>(ids);
-  }
-  const py::array array(py::module_::import("numpy").attr("asarray")(ids));
-  const char kind = array.dtype().kind();
-  if (array.ndim() != 1 || (array.size() != 0 && kind != 'i' && kind != 'u')) {
-    throw py::type_error("ids must be one-dimensional integers");
-  }
-  return IdArray(array);
-}
-
-std::span<const NodeId> span_of(const IdArray& array) { return {array.data(), static_cast<std::size_t>(array.size())}; }
-
-void complete_ids(Feeder& feeder, std::span<const NodeId> ids, std::vector<NodeIndex>& rows) {
-  rows.resize(ids.size());
-  std::transform(ids.begin(), ids.end(), rows.begin(), [&](NodeId id) { return row_of(feeder, id); });
-  feeder.complete_many(rows);
-}
-
-void complete_batch(PyFeeder& self, const py::object& ids) {
-  const IdArray array = id_array(ids);
-  with_batch(self, span_of(array).size(), [&](Feeder& feeder) {
-    std::vector<NodeIndex> rows;
-    complete_ids(feeder, span_of(array), rows);
-  });
-}
-
-/// Small arrays are made sooner with memory of numpy's than around a vector.
-py::array_t<NodeId> as_array(std::vector<NodeId> ids) {
-  if (ids.size() > short_batch) {
-    return take(std::move(ids));
-  }
-  py::array_t<NodeId> few(static_cast<py::ssize_t>(ids.size()));
-  std::copy(ids.begin(), ids.end(), few.mutable_data());
-  return few;
-}
-
-py::array_t<NodeId> pop_batch(PyFeeder& self, std::optional<std::size_t> most, const py::object& complete) {
-  std::optional<IdArray> array;
-  if (!complete.is_none()) {
-    array = id_array(complete);
-  }
-  const std::span<const NodeId> completed = array ? span_of(*array) : std::span<const NodeId>();
-  const std::size_t ready = self.with([](const Feeder& feeder) { return feeder.ready(); });
-  return as_array(with_batch(self, std::max(completed.size(), ready), [&](Feeder& feeder) {
-    std::vector<NodeIndex> rows;
-    if (!completed.empty()) {
-      complete_ids(feeder, completed, rows);
-      rows.clear();
-    }
-    feeder.pop_all(rows, most.value_or(Feeder::all));
-    return ids_of(self, feeder, rows);
-  }));
 }
 
 /// Node after node, `most` at most; calls `taken(row)` before each is completed.
@@ -193,7 +64,7 @@ py::array_t<NodeId> drain_ids(PyFeeder& self, std::optional<std::size_t> most) {
       // Ids of rows all over a shuffled file are found sooner all together.
       std::vector<NodeIndex> rows;
       drain(feeder, most.value_or(Feeder::all), [&](NodeIndex row) { rows.push_back(row); });
-      ids = ids_of(self, feeder, rows);
+      self.ids_of(feeder, rows, ids);
     }
     return ids;
   }));
@@ -307,7 +178,7 @@ void bind_feeder(py::module_& module) {
   py::class_<FeederRun>(module, "FeederRun", "Iterates over the nodes of a feeder; see Feeder.run().")
       .def("__iter__", [](FeederRun& self) -> FeederRun& { return self; })
       .def("__next__", &FeederRun::next);
-  py::class_<PyFeeder>(module, "Feeder", R"(Hands out the nodes of a trace in dependency order.
+  py::class_<PyFeeder> feeder_class(module, "Feeder", R"(Hands out the nodes of a trace in dependency order.
 
 A node is ready when all its parents are complete. Among the ready nodes the first in the issue order comes first;
 equal ones come by id.
@@ -328,7 +199,9 @@ Raises:
     ValueError, TypeError: for arguments that make no sense.
     ChakraError: an attribute that is not an integer.
     FormatError, DependencyError, OSError: as `load` does; of a stream, what is wrong later in the file is raised
-        when it is reached.)")
+        when it is reached.)");
+  bind_feeder_batches(feeder_class);
+  feeder_class
       .def(py::init(&make_feeder), "source"_a, py::kw_only(), "deps"_a = "both", "order"_a = "id",
            "window"_a = py::none(), "in_issue_order"_a = false, "threads"_a = 0)
       .def("pop", &pop,
@@ -361,14 +234,6 @@ Raises:
             self.with([&](Feeder& feeder) { feeder.push_back(row_of(feeder, id)); });
           },
           "node"_a, "Returns a taken node (a Node or an id) to the ready set.")
-      .def("pop_batch", &pop_batch, "max"_a = py::none(), "complete"_a = py::none(),
-           "Takes the ready nodes in order, `max` at most; their ids (uint64), none if none is ready now. Of a stream: "
-           "what is ready in the window. `complete`: ids to mark complete before, as complete_batch() does; saves a "
-           "call. Raises as pop().")
-      .def("complete_batch", &complete_batch, "ids"_a,
-           "Marks taken nodes complete: ids as an array, or any sequence of ints. Completes all, or raises and "
-           "completes "
-           "none.")
       .def("drain", &drain_ids, "max"_a = py::none(),
            "Takes and completes node after node, `max` at most, in native code; their ids in issue order (uint64). "
            "Raises as "
@@ -404,7 +269,11 @@ Raises:
       .def_property_readonly(
           "ready_ids",
           [](PyFeeder& self) {
-            return take(self.with_long([&](Feeder& feeder) { return ids_of(self, feeder, feeder.ready_nodes()); }));
+            return take(self.with_long([&](Feeder& feeder) {
+              std::vector<NodeId> ids;
+              self.ids_of(feeder, feeder.ready_nodes(), ids);
+              return ids;
+            }));
           },
           "Ids of all ready nodes, in issue order (uint64).")
       .def(

@@ -21,8 +21,9 @@ namespace {
 
 LinkedTrace link_paths(const std::optional<std::filesystem::path>& host,
                        const std::optional<std::filesystem::path>& device, std::optional<std::int64_t> rank,
-                       const std::string& on_error, Progress* progress) {
+                       const std::string& on_error, Progress* progress, unsigned threads) {
   LinkOptions options;
+  options.threads = threads;
   options.on_error = parse_on_error(on_error);
   options.rank = rank;
   options.progress = progress;
@@ -41,8 +42,9 @@ LinkedTrace load_linked_path(const std::filesystem::path& path, std::optional<st
 }
 
 std::shared_ptr<Trace> convert_linked(const LinkedTrace& linked, const std::string& layout, std::int64_t lag_min_ns,
-                                      bool memory_nodes) {
+                                      bool memory_nodes, unsigned threads) {
   ConvertOptions options;
+  options.threads = threads;
   options.lag_min_ns = lag_min_ns;
   options.memory_nodes = memory_nodes;
   if (layout == "ops") {
@@ -62,9 +64,27 @@ ReplayReport replay_trace(const Trace& trace, const std::string& deps) {
   return replay(trace, deps == "both" ? ReplayDependencies::both : ReplayDependencies::data);
 }
 
-py::dict counts_of(const LinkReport& report) {
+/// What Python calls the report: everything that is known of a linked trace, each part made when it is asked for.
+struct ReportOfLinked {
+  LinkedTrace linked;
+
+  const LinkReport& figures() const {
+    const py::gil_scoped_release release;
+    return linked.report();
+  }
+  std::optional<ReplayReport> replay() const {
+    const py::gil_scoped_release release;
+    return linked.device_event_count() > 0 ? std::optional(linked.replay()) : std::nullopt;
+  }
+  std::string text() const {
+    const py::gil_scoped_release release;
+    return linked.text();
+  }
+};
+
+py::dict counts_of(const ReportOfLinked& report) {
   py::dict counts;
-  for (const LinkReport::Section& section : report.sections()) {
+  for (const LinkReport::Section& section : report.figures().sections()) {
     py::dict figures;
     for (const LinkReport::Figure& figure : section.figures) figures[py::str(figure.name)] = figure.count;
     counts[py::str(section.name)] = figures;
@@ -73,16 +93,23 @@ py::dict counts_of(const LinkReport& report) {
 }
 
 void bind_link_report(py::module_& module) {
-  py::class_<LinkReport>(module, "LinkReport", "What linking found, dropped, and could not explain.")
+  py::class_<ReportOfLinked>(module, "LinkReport",
+                             "What linking found, dropped, and could not explain. Each part is made on first use.")
       .def_property_readonly("counts", &counts_of, "Counts by section and name, as nested dicts.")
-      .def_property_readonly("advice", &LinkReport::advice, "What to change in the collection.")
-      .def_property_readonly("text", &LinkReport::text, "The figures that are not 0, and the advice, for people.")
-      .def("__str__", &LinkReport::text);
+      .def_property_readonly(
+          "advice", [](const ReportOfLinked& self) { return self.figures().advice(); },
+          "What to change in the collection.")
+      .def_property_readonly("replay", &ReportOfLinked::replay,
+                             "What `replay` says of the trace that `convert` makes by default; None without a device "
+                             "trace. Takes about as long as both.")
+      .def_property_readonly("text", &ReportOfLinked::text,
+                             "The figures that are not 0, the advice and the replay, for people.")
+      .def("__str__", &ReportOfLinked::text);
 }
 
 void bind_linked_trace(py::module_& module) {
   py::class_<LinkedTrace>(module, "LinkedTrace", "A host trace joined with the device trace of the same rank.")
-      .def_property_readonly("report", &LinkedTrace::report, py::return_value_policy::reference_internal)
+      .def_property_readonly("report", [](const LinkedTrace& self) { return ReportOfLinked{self}; })
       .def_property_readonly("rank", &LinkedTrace::rank, "From the argument, else from the device trace; or None.")
       .def_property_readonly("span_ns", &LinkedTrace::span_ns, "Length of the record in ns; 0 without a device trace.")
       .def_property_readonly("num_host_nodes", &LinkedTrace::host_node_count)
@@ -118,16 +145,17 @@ void bind_replay_report(py::module_& module) {
 }  // namespace
 
 void bind_pytorch(py::module_& module) {
+  bind_replay_report(module);
   bind_link_report(module);
   bind_linked_trace(module);
-  bind_replay_report(module);
   module.def("link", &link_paths, "host"_a, "device"_a, "rank"_a = py::none(), "on_error"_a = "strict",
-             "progress"_a = nullptr,
+             "progress"_a = nullptr, "threads"_a = 0,
              "Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.");
   module.def("load_linked", &load_linked_path, "path"_a, "rank"_a = py::none(), "on_error"_a = "strict",
              "progress"_a = nullptr,
              "Reads what LinkedTrace.save wrote, or the linked JSON of older linkers. Raises LinkError, FormatError.");
   module.def("convert", &convert_linked, "linked"_a, "layout"_a = "exact", "lag_min_ns"_a = 0, "memory_nodes"_a = false,
+             "threads"_a = 0,
              "Makes an execution trace of a linked trace; layout \"exact\" or \"ops\". Raises ConfigError.");
   module.def("replay", &replay_trace, "trace"_a, "deps"_a = "data",
              "Plays a trace against its record; deps \"data\" or \"both\". Raises DependencyError for a cycle.");

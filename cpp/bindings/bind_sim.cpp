@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "chakra_core/collective_time.hpp"
 #include "chakra_core/errors.hpp"
 #include "chakra_core/simulator.hpp"
 
@@ -24,23 +25,50 @@ namespace {
 
 using NamedRanks = std::pair<std::string, std::vector<std::uint32_t>>;
 
+/// dimension, src, dst, factors on bandwidth and latency.
+using DamageTuple = std::tuple<std::optional<std::uint32_t>, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
+                               double, double>;
+/// src, dst, bandwidth, latency, one-way.
+using LinkTuple = std::tuple<std::uint32_t, std::uint32_t, double, double, bool>;
+
+std::vector<LinkDamage> make_damage(const std::vector<DamageTuple>& tuples) {
+  std::vector<LinkDamage> damage;
+  for (const auto& [dimension, src, dst, bandwidth, latency] : tuples) {
+    damage.push_back({dimension, src, dst, bandwidth, latency});
+  }
+  return damage;
+}
+
 Network make_network(const std::vector<std::string>& topology, const std::vector<std::uint32_t>& npus,
-                     const std::vector<double>& bandwidth, const std::vector<double>& latency) {
+                     const std::vector<double>& bandwidth, const std::vector<double>& latency,
+                     std::vector<double> oversubscription, const std::vector<DamageTuple>& damage) {
   const std::size_t size = topology.size();
-  if (npus.size() != size || bandwidth.size() != size || latency.size() != size) {
+  if (oversubscription.empty()) oversubscription.assign(size, 1);
+  if (npus.size() != size || bandwidth.size() != size || latency.size() != size || oversubscription.size() != size) {
     throw ConfigError("the network's lists have different lengths: topology " + std::to_string(size) + ", npus_count " +
                       std::to_string(npus.size()) + ", bandwidth " + std::to_string(bandwidth.size()) + ", latency " +
-                      std::to_string(latency.size()) + "; each needs one entry a dimension");
+                      std::to_string(latency.size()) + ", oversubscription " + std::to_string(oversubscription.size()) +
+                      "; each needs one entry a dimension");
   }
   std::vector<Dimension> dimensions;
   for (std::size_t d = 0; d < size; ++d) {
     const auto kind = parse_topology(topology[d]);
     if (!kind) {
-      throw ConfigError("unknown topology \"" + topology[d] + "\"; known are Ring, FullyConnected, Switch");
+      throw ConfigError("unknown topology \"" + topology[d] +
+                        "\"; known are Ring, FullyConnected, Switch, Mesh, Graph");
     }
-    dimensions.push_back({*kind, npus[d], bandwidth[d], latency[d]});
+    dimensions.push_back({*kind, npus[d], bandwidth[d], latency[d], oversubscription[d]});
   }
-  return Network(std::move(dimensions));
+  return Network(std::move(dimensions), make_damage(damage));
+}
+
+Network make_graph(std::uint32_t npus, std::uint32_t switches, const std::vector<LinkTuple>& links,
+                   const std::vector<DamageTuple>& damage) {
+  LinkGraph graph{npus, switches};
+  for (const auto& [src, dst, bandwidth, latency, one_way] : links) {
+    graph.links.push_back({src, dst, bandwidth, latency, one_way});
+  }
+  return Network::of_links(graph, make_damage(damage));
 }
 
 template <class Member>
@@ -63,8 +91,13 @@ std::uint64_t checked_delay(const Network& self, std::uint32_t src, std::uint32_
 
 void bind_network(py::module_& module) {
   py::class_<Network>(module, "Network", "Dimensions of a network; NPU ids count with dimension 0 fastest.")
-      .def(py::init(&make_network), "topology"_a, "npus"_a, "bandwidth"_a, "latency"_a,
-           "One entry a dimension: \"Ring\", \"FullyConnected\" or \"Switch\"; NPUs; GB/s of 2**30 bytes; ns.")
+      .def(
+          py::init(&make_network), "topology"_a, "npus"_a, "bandwidth"_a, "latency"_a,
+          "oversubscription"_a = std::vector<double>{}, "damage"_a = std::vector<DamageTuple>{},
+          "One entry a dimension: \"Ring\", \"FullyConnected\", \"Switch\" or \"Mesh\"; NPUs; GB/s of 2**30 bytes; ns; "
+          "ratio of a switch. Damage: dimension, src, dst (each may be None), factors on bandwidth and latency.")
+      .def_static("of_links", &make_graph, "npus"_a, "switches"_a, "links"_a, "damage"_a = std::vector<DamageTuple>{},
+                  "Links: src, dst, GB/s of 2**30 bytes, ns, one-way. Switches are numbered from npus on.")
       .def_property_readonly("topology",
                              [](const Network& self) {
                                std::vector<std::string> names;
@@ -74,6 +107,7 @@ void bind_network(py::module_& module) {
       .def_property_readonly("npus_count", network_column(&Dimension::npus), "NPUs of each dimension.")
       .def_property_readonly("bandwidth", network_column(&Dimension::bandwidth_gbps), "GB/s of 2**30 bytes.")
       .def_property_readonly("latency", network_column(&Dimension::latency_ns), "ns.")
+      .def_property_readonly("oversubscription", network_column(&Dimension::oversubscription))
       .def_property_readonly("npus", &Network::npus, "NPUs of the whole network.")
       .def_property_readonly("dimensions", [](const Network& self) { return self.dimensions().size(); })
       .def(
@@ -88,6 +122,8 @@ void bind_network(py::module_& module) {
       .def("delay", &checked_delay, "src"_a, "dst"_a, "bytes"_a, "parity"_a = false,
            "ns from sending to arrival when nobody else sends.");
 }
+
+using Traces = std::vector<std::shared_ptr<Trace>>;
 
 std::vector<Algorithm> parse_algorithms(const std::vector<std::string>& names) {
   std::vector<Algorithm> list;
@@ -105,7 +141,8 @@ SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t act
                          const std::vector<std::string>& all_reduce, const std::vector<std::string>& all_gather,
                          const std::vector<std::string>& reduce_scatter, const std::vector<std::string>& all_to_all,
                          const std::string& optimization, double local_mem_bw, double peak_perf, bool roofline_enabled,
-                         bool replay_only) {
+                         bool replay_only, const Traces& all_reduce_custom, const Traces& all_gather_custom,
+                         const Traces& reduce_scatter_custom, const Traces& all_to_all_custom) {
   SystemConfig system;
   system.endpoint_delay_ns = endpoint_delay;
   system.active_chunks_per_dimension = active_chunks;
@@ -119,6 +156,10 @@ SystemConfig make_system(std::optional<double> endpoint_delay, std::uint32_t act
   system.peak_perf = peak_perf;
   system.roofline_enabled = roofline_enabled;
   system.replay_only = replay_only;
+  system.all_reduce_custom.assign(all_reduce_custom.begin(), all_reduce_custom.end());
+  system.all_gather_custom.assign(all_gather_custom.begin(), all_gather_custom.end());
+  system.reduce_scatter_custom.assign(reduce_scatter_custom.begin(), reduce_scatter_custom.end());
+  system.all_to_all_custom.assign(all_to_all_custom.begin(), all_to_all_custom.end());
   system.validate();
   return system;
 }
@@ -130,7 +171,8 @@ void bind_system(py::module_& module) {
            "preferred_dataset_splits"_a = 1, "all_reduce_implementation"_a = ring, "all_gather_implementation"_a = ring,
            "reduce_scatter_implementation"_a = ring, "all_to_all_implementation"_a = ring,
            "collective_optimization"_a = "baseline", "local_mem_bw"_a = 0.0, "peak_perf"_a = 0.0,
-           "roofline_enabled"_a = false, "replay_only"_a = false)
+           "roofline_enabled"_a = false, "replay_only"_a = false, "all_reduce_custom"_a = Traces{},
+           "all_gather_custom"_a = Traces{}, "reduce_scatter_custom"_a = Traces{}, "all_to_all_custom"_a = Traces{})
       .def_readonly("endpoint_delay", &SystemConfig::endpoint_delay_ns)
       .def_readonly("active_chunks_per_dimension", &SystemConfig::active_chunks_per_dimension)
       .def_readonly("preferred_dataset_splits", &SystemConfig::preferred_dataset_splits)
@@ -389,6 +431,23 @@ std::unique_ptr<SimulationResult> run(const std::vector<std::shared_ptr<Trace>>&
   return std::make_unique<SimulationResult>(simulate(shared, config, progress));
 }
 
+std::uint64_t time_of_collective(const Network& network, const SystemConfig& system, CollectiveType type,
+                                 std::uint64_t bytes, const std::vector<std::uint32_t>& group,
+                                 std::optional<std::uint32_t> root, bool congestion, bool parity,
+                                 bool rendezvous_protocol, std::uint32_t num_queues_per_dim, double injection_scale,
+                                 const std::string& fidelity) {
+  const py::gil_scoped_release release;
+  return collective_time(network, system, type, bytes,
+                         {.group = group,
+                          .root = root,
+                          .congestion = congestion,
+                          .parity = parity,
+                          .rendezvous_protocol = rendezvous_protocol,
+                          .num_queues_per_dim = num_queues_per_dim,
+                          .injection_scale = injection_scale,
+                          .fidelity = parse_fidelity(fidelity)});
+}
+
 }  // namespace
 
 void bind_sim(py::module_& module) {
@@ -408,6 +467,11 @@ void bind_sim(py::module_& module) {
       "thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as "
       "otherwise. Raises ConfigError, SimulationError (with what each rank waits for), "
       "DependencyError (a cycle).");
+  module.def("collective_time", &time_of_collective, "network"_a, "system"_a, "type"_a, "bytes"_a, py::kw_only(),
+             "group"_a = std::vector<std::uint32_t>{}, "root"_a = py::none(), "congestion"_a = false,
+             "parity"_a = false, "rendezvous_protocol"_a = false, "num_queues_per_dim"_a = 1, "injection_scale"_a = 1.0,
+             "fidelity"_a = "auto",
+             "ns from when all members begin one collective together until the last of them is through.");
 }
 
 }  // namespace chakra::bindings

@@ -37,8 +37,9 @@ from chakra_core._core import (
 )
 from chakra_core.async_feeder import AsyncFeeder
 from chakra_core.collection import collect
+from chakra_core.collective_time import collective_time
 from chakra_core.compute_times import ComputeNodes
-from chakra_core.config import CommGroups, Memory, Network, NodeDelay, Stragglers, System
+from chakra_core.config import CommGroups, Link, LinkDamage, Memory, Network, NodeDelay, Stragglers, System
 from chakra_core.diagnosis import Diagnosis, diagnose
 from chakra_core.io import load, load_run, save, validate
 from chakra_core.pytorch import convert, link, load_linked, replay
@@ -70,6 +71,8 @@ __all__ = [
     "Feeder",
     "FormatError",
     "IoInfo",
+    "Link",
+    "LinkDamage",
     "LinkError",
     "LinkReport",
     "LinkedTrace",
@@ -99,6 +102,7 @@ __all__ = [
     "check",
     "check_ranks",
     "collect",
+    "collective_time",
     "concat",
     "convert",
     "convert_text",

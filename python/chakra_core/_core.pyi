@@ -55,6 +55,7 @@ __all__: list[str] = [
     "TraceDiff",
     "TraceDump",
     "TraceStats",
+    "collective_time",
     "concat",
     "convert",
     "diff",
@@ -1004,58 +1005,6 @@ class DeviceTrace:
     @property
     def world_size(self) -> int: ...
 
-class LinkReport:
-    """
-    What linking found, dropped, and could not explain.
-    """
-    def __str__(self) -> str: ...
-    @property
-    def advice(self) -> list[str]:
-        """
-        What to change in the collection.
-        """
-    @property
-    def counts(self) -> dict:
-        """
-        Counts by section and name, as nested dicts.
-        """
-    @property
-    def text(self) -> str:
-        """
-        The figures that are not 0, and the advice, for people.
-        """
-
-class LinkedTrace:
-    """
-    A host trace joined with the device trace of the same rank.
-    """
-    def save(self, path: os.PathLike[str] | str | bytes) -> None:
-        """
-        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
-        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
-        """
-    @property
-    def num_device_events(self) -> int: ...
-    @property
-    def num_host_nodes(self) -> int: ...
-    @property
-    def process_groups(self) -> dict[str, list[int]]:
-        """
-        Ranks of each process group by its name.
-        """
-    @property
-    def rank(self) -> int | None:
-        """
-        From the argument, else from the device trace; or None.
-        """
-    @property
-    def report(self) -> LinkReport: ...
-    @property
-    def span_ns(self) -> int:
-        """
-        Length of the record in ns; 0 without a device trace.
-        """
-
 class ReplayReport:
     """
     A trace played with nothing but its durations and dependencies, against its record.
@@ -1094,19 +1043,112 @@ class ReplayReport:
     @property
     def unexplained_device_waits(self) -> int: ...
 
+class LinkReport:
+    """
+    What linking found, dropped, and could not explain. Each part is made on first use.
+    """
+    def __str__(self) -> str: ...
+    @property
+    def advice(self) -> list[str]:
+        """
+        What to change in the collection.
+        """
+    @property
+    def counts(self) -> dict:
+        """
+        Counts by section and name, as nested dicts.
+        """
+    @property
+    def replay(self) -> ReplayReport | None:
+        """
+        What `replay` says of the trace that `convert` makes by default; None without a device trace. Takes about as long as both.
+        """
+    @property
+    def text(self) -> str:
+        """
+        The figures that are not 0, the advice and the replay, for people.
+        """
+
+class LinkedTrace:
+    """
+    A host trace joined with the device trace of the same rank.
+    """
+    def save(self, path: os.PathLike[str] | str | bytes) -> None:
+        """
+        Writes the linked JSON that older converters read, with the cut points and the device trace beside it;
+        `convert(path)` makes the same of it as of this. ".gz" and ".zst" compress. Raises OSError.
+        """
+    @property
+    def num_device_events(self) -> int: ...
+    @property
+    def num_host_nodes(self) -> int: ...
+    @property
+    def process_groups(self) -> dict[str, list[int]]:
+        """
+        Ranks of each process group by its name.
+        """
+    @property
+    def rank(self) -> int | None:
+        """
+        From the argument, else from the device trace; or None.
+        """
+    @property
+    def report(self) -> LinkReport: ...
+    @property
+    def span_ns(self) -> int:
+        """
+        Length of the record in ns; 0 without a device trace.
+        """
+
 class Network:
     """
     Dimensions of a network; NPU ids count with dimension 0 fastest.
     """
+    @staticmethod
+    def of_links(
+        npus: typing.SupportsInt | typing.SupportsIndex,
+        switches: typing.SupportsInt | typing.SupportsIndex,
+        links: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsInt | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+                bool,
+            ]
+        ],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
+    ) -> Network:
+        """
+        Links: src, dst, GB/s of 2**30 bytes, ns, one-way. Switches are numbered from npus on.
+        """
     def __init__(
         self,
         topology: collections.abc.Sequence[str],
         npus: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
         bandwidth: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
         latency: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+        oversubscription: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
+        damage: collections.abc.Sequence[
+            tuple[
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsInt | typing.SupportsIndex | None,
+                typing.SupportsFloat | typing.SupportsIndex,
+                typing.SupportsFloat | typing.SupportsIndex,
+            ]
+        ] = [],
     ) -> None:
         """
-        One entry a dimension: "Ring", "FullyConnected" or "Switch"; NPUs; GB/s of 2**30 bytes; ns.
+        One entry a dimension: "Ring", "FullyConnected", "Switch" or "Mesh"; NPUs; GB/s of 2**30 bytes; ns; ratio of a switch. Damage: dimension, src, dst (each may be None), factors on bandwidth and latency.
         """
     def coordinates(self, npu: typing.SupportsInt | typing.SupportsIndex) -> list[int]: ...
     def delay(
@@ -1142,6 +1184,8 @@ class Network:
         NPUs of each dimension.
         """
     @property
+    def oversubscription(self) -> list: ...
+    @property
     def topology(self) -> list[str]: ...
 
 class SystemConfig:
@@ -1163,6 +1207,10 @@ class SystemConfig:
         peak_perf: typing.SupportsFloat | typing.SupportsIndex = 0.0,
         roofline_enabled: bool = False,
         replay_only: bool = False,
+        all_reduce_custom: collections.abc.Sequence[Trace] = [],
+        all_gather_custom: collections.abc.Sequence[Trace] = [],
+        reduce_scatter_custom: collections.abc.Sequence[Trace] = [],
+        all_to_all_custom: collections.abc.Sequence[Trace] = [],
     ) -> None: ...
     @property
     def active_chunks_per_dimension(self) -> int: ...
@@ -1379,12 +1427,32 @@ class TimelineCounter:
         value: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
 
+def collective_time(
+    network: Network,
+    system: SystemConfig,
+    type: CollectiveType,
+    bytes: typing.SupportsInt | typing.SupportsIndex,
+    *,
+    group: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+    root: typing.SupportsInt | typing.SupportsIndex | None = None,
+    congestion: bool = False,
+    parity: bool = False,
+    rendezvous_protocol: bool = False,
+    num_queues_per_dim: typing.SupportsInt | typing.SupportsIndex = 1,
+    injection_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
+    fidelity: str = "auto",
+) -> int:
+    """
+    ns from when all members begin one collective together until the last of them is through.
+    """
+
 def concat(traces: collections.abc.Sequence[Trace], renumber: bool) -> Trace: ...
 def convert(
     linked: LinkedTrace,
     layout: str = "exact",
     lag_min_ns: typing.SupportsInt | typing.SupportsIndex = 0,
     memory_nodes: bool = False,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> Trace:
     """
     Makes an execution trace of a linked trace; layout "exact" or "ops". Raises ConfigError.
@@ -1402,6 +1470,7 @@ def link(
     rank: typing.SupportsInt | typing.SupportsIndex | None = None,
     on_error: str = "strict",
     progress: Progress | None = None,
+    threads: typing.SupportsInt | typing.SupportsIndex = 0,
 ) -> LinkedTrace:
     """
     Joins a PyTorch host trace with a Kineto trace; either may be None. Raises LinkError, FormatError.

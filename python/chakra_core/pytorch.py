@@ -20,6 +20,7 @@ def link(
     rank: int | None = None,
     on_error: Literal["strict", "recover"] = "strict",
     progress: Progress | None = None,
+    threads: int = 0,
 ) -> LinkedTrace:
     """Join a host trace (PyTorch's ExecutionTraceObserver) with a device trace (Kineto) of the same run.
 
@@ -29,6 +30,7 @@ def link(
         rank: the rank; by default what the device trace says.
         on_error: "strict" raises at the first problem; "recover" keeps what can be used and counts the rest.
         progress: counts the bytes of the files as they lie on disk.
+        threads: 1 reads one file after the other; 0, the default, both at the same time.
 
     Returns:
         The joined record; its `report` tells how much of both sides was matched.
@@ -37,7 +39,7 @@ def link(
         LinkError: the two do not belong together, with what to change in the collection.
         FormatError, OSError: a file cannot be read.
     """
-    return _core.link(host, device, rank=rank, on_error=on_error, progress=progress)
+    return _core.link(host, device, rank=rank, on_error=on_error, progress=progress, threads=threads)
 
 
 def load_linked(
@@ -75,6 +77,7 @@ def convert(
     layout: Layout = "exact",
     memory_nodes: bool = False,
     on_error: Literal["strict", "recover"] = "strict",
+    threads: int = 0,
 ) -> Trace:
     """Turn PyTorch records into an execution trace.
 
@@ -89,6 +92,7 @@ def convert(
         memory_nodes: copies between host and device become MEM_LOAD_NODE (to the device) and MEM_STORE_NODE (to the
             host) with the bytes copied as `tensor_size`; by default they are COMP_NODE like all device work.
         on_error: see `link`.
+        threads: to use at most; 0 means as many as the machine has cores. The result does not depend on it.
 
     Raises:
         ValueError: both `linked` and files are given, or neither.
@@ -99,10 +103,10 @@ def convert(
     if (linked is not None) == files_given:
         raise ValueError("convert needs either what link returned, or host=, device= or both")
     if linked is None:
-        linked = link(host, device, rank=rank, on_error=on_error)
+        linked = link(host, device, rank=rank, on_error=on_error, threads=threads)
     elif not isinstance(linked, LinkedTrace):
         linked = load_linked(linked, rank=rank, on_error=on_error)
-    return _core.convert(linked, layout=layout, memory_nodes=memory_nodes)
+    return _core.convert(linked, layout=layout, memory_nodes=memory_nodes, threads=threads)
 
 
 def replay(trace: Trace, *, deps: Literal["data", "both"] = "data") -> ReplayReport:

@@ -112,7 +112,7 @@ def _matches(ours: npt.NDArray[np.int64], theirs: npt.NDArray[np.int64]) -> tupl
 
 def _counters(native: _core.SimulationResult, network: Network) -> list[_core.TimelineCounter]:
     """How much of each dimension's links was in use, in %."""
-    activity, links = native.activity, native.dimensions["links"]
+    activity, dimensions = native.activity, native.dimensions
     lasts = activity["end_ns"] > activity["start_ns"]
     counters = []
     for number, (topology, npus) in enumerate(zip(network.topology, network.npus, strict=True)):
@@ -120,8 +120,8 @@ def _counters(native: _core.SimulationResult, network: Network) -> list[_core.Ti
         if not here.any():
             continue
         start, end = activity["start_ns"][here], activity["end_ns"][here]
-        capacity = int(links[number]) * network.bandwidth[number] * 2**30 / 1e9
-        percent = 100 * activity["link_bytes"][here] / (end - start) / capacity
+        ns_per_byte = dimensions["busy_ns"][number] / dimensions["link_bytes"][number]
+        percent = 100 * activity["link_bytes"][here] * ns_per_byte / (end - start) / dimensions["links"][number]
         times, value = _sum_of_steps(start, end, percent)
         name = f"dimension {number}, {topology} of {npus}"
         counters.append(_core.TimelineCounter("network", name, "%", time_ns=times, value=value))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -13,7 +13,7 @@ from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
 from chakra_core.compute_times import Times
 from chakra_core.compute_times import compute_times as times_of_nodes
-from chakra_core.config import CommGroups, Memory, Network, SimulationOptions, Stragglers, System
+from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
 from chakra_core.config.model import ConfigModel
 from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
@@ -37,6 +37,7 @@ def simulate(
     system: System | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     comm_groups: CommGroups | Mapping[str, Any] | str | os.PathLike[str] | None = None,
     memory: Memory | Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    damage: Iterable[LinkDamage | Mapping[str, Any]] = (),
     congestion: bool = False,
     parity: bool = False,
     num_queues_per_dim: int = 1,
@@ -64,6 +65,7 @@ def simulate(
         comm_groups: ranks of each group that nodes name in `pg_name`; by default the groups that PyTorch recorded in
             the traces.
         memory: remote memory, for MEM_LOAD and MEM_STORE nodes; by default there is none.
+        damage: links that are slower than the network says (`LinkDamage`, or a dict of its fields).
         congestion: messages wait for busy links.
         parity: behave as ASTRA-sim does, its known defects included.
         num_queues_per_dim: chunk queues of each network dimension.
@@ -104,7 +106,7 @@ def simulate(
         DependencyError: nodes wait for each other in a cycle.
         FormatError, OSError: a trace cannot be read.
     """
-    network = Network.coerce(network)
+    network = Network.coerce(network).with_damage(damage)
     system = System() if system is None else System.coerce(system)
     given_groups = None if comm_groups is None else _usable_groups(CommGroups.coerce(comm_groups), network)
     options = SimulationOptions(
@@ -130,8 +132,8 @@ def simulate(
         groups = [] if recorded else _used_recorded_groups(loaded, network)
     native = _core.simulate(
         loaded,
-        _native_network(network),
-        _native_system(system, network, loaded, parity=parity),
+        native_network(network),
+        native_system(system, network, loaded, parity=parity),
         memory=_native_memory(None if memory is None else Memory.coerce(memory)),
         groups=groups,
         parity=options.parity,
@@ -196,12 +198,37 @@ def _untimed_compute(traces: list[Trace], system: System) -> list[str]:
     ]
 
 
-def _native_network(network: Network) -> _core.Network:
+def native_network(network: Network) -> _core.Network:
+    """Give the network to the core.
+
+    Raises:
+        ConfigError: a graph in pieces, damage of links that are not there.
+    """
+    switches = network.switch_numbers()
+
+    def number(node: int | str) -> int:
+        return switches[node] if isinstance(node, str) else node
+
+    damage = [
+        (
+            part.dimension,
+            None if part.src is None else number(part.src),
+            None if part.dst is None else number(part.dst),
+            part.bandwidth,
+            part.latency,
+        )
+        for part in network.damage
+    ]
+    if "Graph" in network.topology:
+        links = [(number(li.src), number(li.dst), li.bandwidth, li.latency, li.one_way) for li in network.links]
+        return _core.Network.of_links(network.num_npus, len(switches), links, damage)
     return _core.Network(
         topology=list(network.topology),
         npus=list(network.npus),
         bandwidth=list(network.bandwidth),
         latency=list(network.latency),
+        oversubscription=list(network.oversubscription),
+        damage=damage,
     )
 
 
@@ -235,11 +262,19 @@ def _native_memory(memory: Memory | None) -> _core.MemoryConfig:
     )
 
 
-def _native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
-    algorithms = {}
+def native_system(system: System, network: Network, traces: list[Trace], *, parity: bool) -> _core.SystemConfig:
+    """Give the system to the core, with an algorithm for each dimension.
+
+    Raises:
+        ConfigError: a list does not fit the network, or a file lacks one that the traces need; a custom collective
+            cannot be read.
+    """
+    algorithms: dict[str, Any] = {}
     for collective, name in _ALGORITHM_LISTS.items():
         given: tuple[str, ...] | None = getattr(system, name)
-        if given is None and system.is_from_file and _uses(traces, collective):
+        members = getattr(system, f"{name}_custom")
+        algorithms[name.replace("implementation", "custom")] = [] if members is None else _load_custom(name, members)
+        if given is None and members is None and system.is_from_file and _uses(traces, collective):
             raise ConfigError(
                 f"{system.source}: missing key '{_key(name)}', and the traces have {collective.name} nodes"
             )
@@ -257,6 +292,15 @@ def _native_system(system: System, network: Network, traces: list[Trace], *, par
         roofline_enabled=system.roofline_enabled,
         replay_only=system.replay_only,
     )
+
+
+def _load_custom(name: str, members: tuple[Any, ...]) -> list[Trace]:
+    if isinstance(members[0], Trace):
+        return list(members)
+    try:
+        return load_ranks(members[0])
+    except (ConfigError, OSError) as error:
+        raise ConfigError(f"'{_key(name)}-custom': {error}") from None
 
 
 def _check_length(name: str, given: tuple[str, ...], system: System, network: Network, *, parity: bool) -> None:

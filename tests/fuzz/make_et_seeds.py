@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the seeds of fuzz_et_reader and fuzz_json_et: small ETs with everything that the readers have a branch for."""
+"""Writes the seeds of fuzz_et_reader, fuzz_json_et and fuzz_stream: small ETs with all that the readers branch for."""
 
 import gzip
 from pathlib import Path
@@ -8,6 +8,7 @@ import chakra_core as cc
 
 FOLDER = Path(__file__).parent / "seeds" / "et_reader"
 JSON_FOLDER = Path(__file__).parent / "seeds" / "json_et"
+STREAM_FOLDER = Path(__file__).parent / "seeds" / "stream"
 
 
 def plain() -> bytes:
@@ -20,10 +21,23 @@ def plain() -> bytes:
     return (FOLDER / "plain.et").read_bytes()
 
 
+def stream_seeds(good: bytes) -> None:
+    """Two bytes of options, then a file (an even second byte) or the plan of a graph."""
+    STREAM_FOLDER.mkdir(parents=True, exist_ok=True)
+    (STREAM_FOLDER / "file").write_bytes(bytes([8, 0]) + good)
+    (STREAM_FOLDER / "compressed_in_order").write_bytes(bytes([0, 2]) + gzip.compress(good, mtime=0))
+    (STREAM_FOLDER / "forward").write_bytes(bytes([8, 5, 5, 7, 0, 1, 7, 2, 0, 9, 2, 0, 3, 24, 4, 5, 7, 3, 9, 4, 0, 1]))
+    (STREAM_FOLDER / "circle").write_bytes(bytes([9, 5, 1, 2, 0, 1, 2, 3, 0, 1, 3, 1, 0, 1, 4, 0, 0, 0]))
+    (STREAM_FOLDER / "missing").write_bytes(bytes([11, 1, 1, 99, 0, 1, 2, 1, 98, 3, 3, 0, 0, 16]))
+    blocks = bytes([5, 250, 0, 0xE1, 6, 5, 0, 0xE1, 9, 251, 7, 0xE3, 7, 0, 0, 0xE0, 2, 240, 0, 1])
+    (STREAM_FOLDER / "many_blocks").write_bytes(bytes([8, 1]) + blocks)
+
+
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     JSON_FOLDER.mkdir(parents=True, exist_ok=True)
     good = plain()
+    stream_seeds(good)
     cc.save(cc.load(good), JSON_FOLDER / "plain.json")
     cc.save(cc.load(good), FOLDER / "compressed.et.zst")
     (JSON_FOLDER / "upstream.json").write_text(

@@ -3,17 +3,27 @@
 
 Slow and simple on purpose. It knows nothing of the simulator in C++: it is written from the description of ASTRA-sim's
 behaviour alone, and the reference grid judges it as it judges the simulator.
+
+`Setup(default=True)` is what `docs/simulation.md` says of the mode without parity: messages over all dimensions, more
+building blocks, graphs, damage, groups on grids of the network, and numbering by group. It takes sizes that divide
+evenly and nodes that last at least 1 ns.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import networkx
+
 Then = Callable[[], None]
+Place = tuple[int | str, ...]
+"""A node of the network: the number of an NPU, or what a switch is called."""
 
 WORLD_TAGS = 500_000_000
 CONTROL_BYTES = 8192
@@ -46,6 +56,10 @@ class Setup:
     rendezvous: bool = False
     injection_scale: float = 1.0
     congestion: bool = False
+    default: bool = False
+    oversubscription: list[float] = field(default_factory=list)
+    links: list[dict[str, Any]] = field(default_factory=list)
+    damage: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Clock:
@@ -80,16 +94,30 @@ class Clock:
             then()
 
 
+@dataclass
+class Leg:
+    """A link that a message goes over."""
+
+    start: Place
+    end: Place
+    dimension: int
+    latency: float
+    per_ns: float
+    alone: float
+    """Bandwidth for a message that knows of no other."""
+
+
 class Wires:
     """Messages: their way, and who meets whom."""
 
     def __init__(self, setup: Setup, clock: Clock) -> None:
         self.setup = setup
         self.clock = clock
-        self.per_ns = [bandwidth * 2**30 / 1e9 for bandwidth in setup.bandwidth]
+        self.per_ns = [bandwidth * 2**30 / 1e9 for bandwidth in setup.bandwidth or [0]]
         self._landed: dict[tuple[int, ...], int] = defaultdict(int)
         self._posted: dict[tuple[int, ...], deque[Then]] = defaultdict(deque)
-        self._links: dict[tuple[int, int], deque[Then]] = {}
+        self._links: dict[tuple[Place, Place], deque[Then]] = {}
+        self._legs: dict[tuple[int, int], list[Leg]] = {}
 
     def coordinates(self, npu: int) -> list[int]:
         place = []
@@ -99,14 +127,12 @@ class Wires:
         return place
 
     def delay(self, src: int, dst: int, size: int) -> int:
-        """Of a message alone: the first dimension in which the two differ."""
-        for d, (a, b) in enumerate(zip(self.coordinates(src), self.coordinates(dst), strict=True)):
-            if a != b:
-                n = self.setup.npus[d]
-                around = (b - a) % n
-                hops = {"Ring": min(around, n - around), "FullyConnected": 1, "Switch": 2}[self.setup.topology[d]]
-                return int(hops * self.setup.latency[d] + size / self.per_ns[d])
-        raise AssertionError("a message to oneself")
+        """Of a message alone."""
+        legs = self.legs(src, dst)
+        assert legs, "a message to oneself"
+        if not self.setup.default:  # ASTRA-sim looks at the first dimension in which the two differ only
+            legs = [leg for leg in legs if leg.dimension == legs[0].dimension]
+        return int(sum(leg.latency for leg in legs) + size / min(leg.alone for leg in legs))
 
     def send(self, src: int, dst: int, tag: int, size: int, sent: Then) -> None:
         if not self.setup.rendezvous:
@@ -132,7 +158,7 @@ class Wires:
                 self._landed[src, dst, tag, size] += 1
 
         if self.setup.congestion:
-            self._forward(self._route(src, dst), size, land)
+            self._forward(self.legs(src, dst), size, land)
         else:
             self.clock.event(self.delay(src, dst, size), land)
 
@@ -144,26 +170,76 @@ class Wires:
         else:
             self._posted[key].append(received)
 
-    def _route(self, src: int, dst: int) -> list[int]:
-        n = self.setup.npus[0]
-        topology = self.setup.topology[0]
-        if topology != "Ring":
-            return [src, n, dst] if topology == "Switch" else [src, dst]
-        step = 1 if (dst - src) % n <= n - (dst - src) % n else -1
-        route = [src]
-        while route[-1] != dst:
-            route.append((route[-1] + step) % n)
-        return route
+    def legs(self, src: int, dst: int) -> list[Leg]:
+        """The way of a message: dimension after dimension, or the shortest one of a graph."""
+        if (src, dst) not in self._legs:
+            legs = self._graph_legs(src, dst) if self.setup.links else self._grid_legs(src, dst)
+            self._legs[src, dst] = [self._damaged(leg) for leg in legs]
+        return self._legs[src, dst]
 
-    def _forward(self, route: list[int], size: int, land: Then) -> None:
-        if len(route) == 1:
+    def _grid_legs(self, src: int, dst: int) -> list[Leg]:
+        here, there = self.coordinates(src), self.coordinates(dst)
+        legs: list[Leg] = []
+        place: Place = (src,)
+        for d, n in enumerate(self.setup.npus):
+            if here[d] == there[d]:
+                continue
+            kind, latency, per_ns = self.setup.topology[d], self.setup.latency[d], self.per_ns[d]
+            if kind == "Switch":
+                ratio = self.setup.oversubscription[d] if self.setup.oversubscription else 1
+                switch = ("switch", d, *here[:d], *here[d + 1 :])
+                legs.append(Leg(place, switch, d, latency, per_ns, per_ns))
+                if ratio > 1:
+                    legs.append(Leg(switch, (*switch, "out"), d, 0, n * per_ns / ratio, per_ns / ratio))
+                place = legs[-1].end
+            around = (there[d] - here[d]) % n
+            step = around
+            if kind == "Ring":
+                step = 1 if around <= n - around else -1
+            elif kind == "Mesh":
+                step = 1 if there[d] > here[d] else -1
+            while here[d] != there[d]:
+                here[d] = (here[d] + step) % n
+                npu = sum(c * math.prod(self.setup.npus[:e]) for e, c in enumerate(here))
+                legs.append(Leg(place, (npu,), d, latency, per_ns, per_ns))
+                place = (npu,)
+        return legs
+
+    def _graph_legs(self, src: int, dst: int) -> list[Leg]:
+        """Of the ways of least latency those of fewest links; of these the smallest nodes, switches behind NPUs."""
+        graph = networkx.DiGraph()
+        for link in self.setup.links:
+            ends = [(link["src"],), (link["dst"],)]
+            for a, b in [ends] if link.get("one_way") else [ends, ends[::-1]]:
+                graph.add_edge(a, b, latency=link["latency"], per_ns=link["bandwidth"] * 2**30 / 1e9)
+        ways = networkx.all_shortest_paths(graph, (src,), (dst,), weight="latency")
+        way = min(ways, key=lambda way: (len(way), [(isinstance(node[0], str), node[0]) for node in way]))
+        return [
+            Leg(a, b, 0, graph[a][b]["latency"], graph[a][b]["per_ns"], graph[a][b]["per_ns"])
+            for a, b in itertools.pairwise(way)
+        ]
+
+    def _damaged(self, leg: Leg) -> Leg:
+        for damage in self.setup.damage:
+            fits = damage.get("dimension") in (None, leg.dimension)
+            for key, place in {"src": leg.start, "dst": leg.end}.items():
+                fits = fits and (damage.get(key) is None or place == (damage[key],))
+            if fits:
+                factor = damage.get("bandwidth", 1)
+                latency = leg.latency * damage.get("latency", 1)
+                leg = replace(leg, latency=latency, per_ns=leg.per_ns * factor, alone=leg.alone * factor)
+        return leg
+
+    def _forward(self, legs: list[Leg], size: int, land: Then) -> None:
+        if not legs:
             land()
             return
-        link = (route[0], route[1])
+        leg = legs[0]
+        link = (leg.start, leg.end)
 
         def go() -> None:
-            transfer = size / self.per_ns[0]
-            self.clock.event(int(self.setup.latency[0] + transfer), lambda: self._forward(route[1:], size, land))
+            transfer = size / leg.per_ns
+            self.clock.event(int(leg.latency + transfer), lambda: self._forward(legs[1:], size, land))
             self.clock.event(int(transfer), free)
 
         def free() -> None:
@@ -205,6 +281,8 @@ class Chunk:
     """An NPU's side of a chunk."""
 
     npu: int
+    group: str
+    number: int
     tag: int
     parts: list[Part]
     ended: Then
@@ -232,7 +310,7 @@ class Collectives:
         self.memory = float(system.get("local-mem-bw", 0)) * 1e9
         active = int(system.get("active-chunks-per-dimension", 1))
         self.slots = -(-active // setup.queues)
-        self.queues: dict[tuple[int, int, int], Queue] = defaultdict(Queue)
+        self.queues: dict[tuple[int, str, int, int], Queue] = defaultdict(Queue)
         self.pointers: dict[tuple[int, int, str], int] = defaultdict(int)
         self.trees: dict[tuple[int, str, int], int] = defaultdict(int)
         self.created: dict[tuple[int, str], int] = defaultdict(int)
@@ -247,13 +325,7 @@ class Collectives:
     # ---- from a node to chunks
 
     def issue(self, npu: int, kind: str, size: int, group: str | None, involved: list[bool] | None, done: Then) -> None:
-        splits = int(self.setup.system.get("preferred-dataset-splits", 1))
-        chunk = size // splits
-        if kind != "AG" and chunk < self.world:
-            chunk = self.world
-            size = splits * chunk
-        assert chunk > 0, "this never ends"
-        count = -(-size // chunk)
+        count, chunk = self._cut(kind, size, group)
         left = [count]
 
         def ended() -> None:
@@ -262,31 +334,69 @@ class Collectives:
                 done()
 
         for _ in range(count):
-            number = self.created[npu, ""]
-            self.created[npu, ""] += 1
-            if group is not None:
-                number = int(group) * 1_000_000 + self.created[npu, group]
-                self.created[npu, group] += 1
             parts = self._parts(npu, kind, chunk, group, involved)
+            if not parts:
+                assert self.setup.default, "this never ends"
+                self.clock.action(npu, 0, ended)
+                continue
+            number, tag = self._number(npu, group)
             for part in parts:
-                self._choose(npu, kind, part)
-            new = Chunk(npu, number % WORLD_TAGS + WORLD_TAGS, parts, ended)
+                self._choose(npu, kind, part, number)
+            new = Chunk(npu, group or "", number, tag, parts, ended)
             first = self.queue(new)
             first.waiting.append(new)
             self._start_waiting(first)
 
+    def _cut(self, kind: str, size: int, group: str | None) -> tuple[int, int]:
+        """Number and size of the chunks."""
+        splits = int(self.setup.system.get("preferred-dataset-splits", 1))
+        if self.setup.default:
+            members = self.world if group is None else len(self.setup.groups[group])
+            count = min(splits, size if kind == "AG" else size // members)
+            assert count > 0
+            assert size % count == 0, "sizes divide evenly"
+            return count, size // count
+        chunk = size // splits
+        if kind != "AG" and chunk < self.world:
+            chunk = self.world
+            size = splits * chunk
+        assert chunk > 0, "this never ends"
+        return -(-size // chunk), chunk
+
+    def _number(self, npu: int, group: str | None) -> tuple[int, int]:
+        """The chunk's number, and the tag of its messages."""
+        if self.setup.default:
+            number = self.created[npu, group or ""]
+            self.created[npu, group or ""] += 1
+            of_group = 0 if group is None else 1 + list(self.setup.groups).index(group)
+            return number, (of_group + 1) * 10**15 + number * 1000
+        number = self.created[npu, ""]
+        self.created[npu, ""] += 1
+        if group is not None:
+            number = int(group) * 1_000_000 + self.created[npu, group]
+            self.created[npu, group] += 1
+        return number, number % WORLD_TAGS + WORLD_TAGS
+
     def _parts(self, npu: int, kind: str, size: int, group: str | None, involved: list[bool] | None) -> list[Part]:
         names = self.implementation(kind)
         aware = kind == "AR" and self.setup.system.get("collective-optimization") == "localBWAware"
-        if group is not None and len(self.setup.groups[group]) < self.world:
-            members = self.setup.groups[group]
-            algorithm = names[0] if len(names) == 1 else "ring"
-            half = "first" if aware else "all"
-            return [Part(kind, algorithm, size, members, 0, half, subgroup=True)]
+        axes = [list(range(n)) for n in self.setup.npus]
+        subgroup = group is not None and len(self.setup.groups[group]) < self.world
+        if subgroup and group is not None:
+            grid = self._axes(self.setup.groups[group]) if self.setup.default else None
+            if grid is None:
+                members = self.setup.groups[group]
+                if self.setup.default:
+                    members = sorted(members)
+                algorithm = names[0] if len(names) == 1 else "ring"
+                half = "first" if aware else "all"
+                return [Part(kind, self._fitting(algorithm, kind, members), size, members, 0, half, subgroup=True)]
+            axes = grid
         dims = []
-        allowed = [True] * 10 if group is not None else involved if involved is not None else [True] * 4
+        every = [True] * 10 if self.setup.default or group is not None else [True] * 4
+        allowed = every if group is not None or involved is None else involved
         for d, name in enumerate(names):
-            n = self.world if name.startswith("one") else self.setup.npus[d]
+            n = self.world if name.startswith("one") else len(axes[d])
             if n > 1 and d < len(allowed) and allowed[d]:
                 dims.append(d)
             if name.startswith("one"):
@@ -297,41 +407,55 @@ class Collectives:
             steps += [("AG", d, "second") for d in reversed(dims[:-1])]
         else:
             steps = [(kind, d, "all") for d in (reversed(dims) if kind == "AG" else dims)]
-        assert steps, "this never ends"
+        assert steps or self.setup.default, "this never ends"
         parts = []
         for what, d, half in steps:
-            parts.append(Part(what, names[d], size, self._line(npu, d, names[d]), d, half, subgroup=False))
+            members = self._line(npu, d, names[d], axes[d])
+            algorithm = self._fitting(names[d], what, members)
+            parts.append(Part(what, algorithm, size, members, d, half, subgroup=subgroup))
             if names[d] != "doubleBinaryTree":
                 n = len(parts[-1].members)
                 size = {"RS": size // n, "AG": size * n}.get(what, size)
         return parts
 
-    def _line(self, npu: int, dimension: int, algorithm: str) -> list[int]:
+    def _axes(self, ranks: list[int]) -> list[list[int]] | None:
+        """Coordinates along each dimension, if the ranks are all combinations of them."""
+        places = {tuple(self.wires.coordinates(rank)) for rank in ranks}
+        axes = [sorted(set(axis)) for axis in zip(*places, strict=True)]
+        return axes if places == set(itertools.product(*axes)) else None
+
+    def _fitting(self, algorithm: str, kind: str, members: list[int]) -> str:
+        """By default halving and doubling gives way to the ring where the members are not 2^k."""
+        n = len(members)
+        unfit = self.setup.default and "alvingDoubling" in algorithm and kind != "A2A" and n & (n - 1)
+        return "ring" if unfit else algorithm
+
+    def _line(self, npu: int, dimension: int, algorithm: str, axis: list[int]) -> list[int]:
         if algorithm.startswith("one"):
             return list(range(self.world))
-        stride = 1
-        for n in self.setup.npus[:dimension]:
-            stride *= n
-        n = self.setup.npus[dimension]
-        first = npu - npu // stride % n * stride
-        return [first + i * stride for i in range(n)]
+        stride = math.prod(self.setup.npus[:dimension])
+        first = npu - npu // stride % self.setup.npus[dimension] * stride
+        return [first + coordinate * stride for coordinate in axis]
 
-    def _choose(self, npu: int, kind: str, part: Part) -> None:
+    def _choose(self, npu: int, kind: str, part: Part, number: int) -> None:
         many = self.setup.queues
         low, high = {"all": (0, many), "first": (0, max(1, many // 2)), "second": (many // 2, many)}[part.half]
         pointer = (npu, part.dimension, part.half)
-        part.queue = low + self.pointers[pointer]
-        self.pointers[pointer] = (self.pointers[pointer] + 1) % (high - low)
+        turn = number % (high - low) if self.setup.default else self.pointers[pointer]
+        part.queue = low + turn
+        self.pointers[pointer] = (turn + 1) % (high - low)
         part.backwards = part.half == "second" or (part.half == "all" and many > 1 and part.queue >= many // 2)
         if part.algorithm == "doubleBinaryTree":
-            part.second_tree = self.trees[npu, kind, part.dimension] % 2 == 1
+            turn = number if self.setup.default else self.trees[npu, kind, part.dimension]
+            part.second_tree = turn % 2 == 1
             self.trees[npu, kind, part.dimension] += 1
 
     # ---- queues
 
     def queue(self, chunk: Chunk) -> Queue:
         part = chunk.parts[chunk.at]
-        return self.queues[chunk.npu, part.dimension, part.queue]
+        shared = "" if not self.setup.default else chunk.group
+        return self.queues[chunk.npu, shared, part.dimension, part.queue]
 
     def _start_waiting(self, queue: Queue) -> None:
         while queue.waiting and queue.running < self.slots:
@@ -360,6 +484,11 @@ class Collectives:
         else:
             Exchange(self, chunk, part)
 
+    def tag(self, chunk: Chunk) -> int:
+        """Of the messages of the phase in hand."""
+        part = chunk.parts[chunk.at]
+        return chunk.tag + (2 * part.dimension + (part.half == "second") if self.setup.default else 0)
+
     def end(self, chunk: Chunk) -> None:
         self._end_part(chunk)
 
@@ -369,7 +498,8 @@ class Exchange:
 
     def __init__(self, all_: Collectives, chunk: Chunk, part: Part) -> None:
         self.all, self.chunk, self.kind = all_, chunk, part.kind
-        self.ep = 10 if part.subgroup else all_.ep
+        parity_subgroup = part.subgroup and not all_.setup.default
+        self.ep = 10 if parity_subgroup else all_.ep
         self.n = n = len(part.members)
         self.members = part.members
         self.me = part.members.index(chunk.npu)
@@ -389,7 +519,7 @@ class Exchange:
         else:
             digits = name.removeprefix("direct")
             self.window = min(int(digits), n - 1) if digits else n - 1
-            self.plain = self.window * (n - 1) if part.subgroup else self.window
+            self.plain = self.window * (n - 1) if parity_subgroup else self.window
             count = 2 * (n - 1) if part.kind == "AR" else n - 1
             jumps = [1 + k % (n - 1) for k in range(count)]
             self.ranks = [(self._at(j), self._at(-j), block) for j in jumps]
@@ -409,7 +539,8 @@ class Exchange:
             for level in range(levels):
                 size //= 2
                 jumps.append((2**level, size))
-            size = size // 2 * 2
+            if not self.all.setup.default:
+                size = size // 2 * 2
         if part.kind != "RS":
             for level in reversed(range(levels)):
                 jumps.append((2**level, size))
@@ -445,7 +576,7 @@ class Exchange:
     def _next(self) -> None:
         to, source, size = self.ranks[self.sent]
         self.sent += 1
-        npu, tag = self.chunk.npu, self.chunk.tag
+        npu, tag = self.chunk.npu, self.all.tag(self.chunk)
         self.all.wires.send(npu, to, tag, size, lambda: None)
         self.all.wires.receive(source, npu, tag, size, self._receive)
 
@@ -497,11 +628,11 @@ class Tree:
 
     def _send(self, position: int) -> None:
         to = self.part.members[position]
-        self.all.wires.send(self.chunk.npu, to, self.chunk.tag, self.part.size, lambda: None)
+        self.all.wires.send(self.chunk.npu, to, self.all.tag(self.chunk), self.part.size, lambda: None)
 
     def _receive(self, position: int, then: Then) -> None:
         source = self.part.members[position]
-        self.all.wires.receive(source, self.chunk.npu, self.chunk.tag, self.part.size, then)
+        self.all.wires.receive(source, self.chunk.npu, self.all.tag(self.chunk), self.part.size, then)
 
     def _leaf_sends(self) -> None:
         assert self.parent is not None
@@ -694,7 +825,4 @@ class Oracle:
 
 
 def _all_npus(setup: Setup) -> range:
-    count = 1
-    for n in setup.npus:
-        count *= n
-    return range(count)
+    return range(math.prod(setup.npus))

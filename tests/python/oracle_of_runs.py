@@ -19,6 +19,10 @@ def oracle_of(run: Run, wires: type[Wires] = Wires) -> Oracle:
         queues=run.options["num_queues_per_dim"],
         rendezvous=run.options["rendezvous_protocol"],
         congestion=run.options.get("congestion", False),
+        default=not run.options["parity"],
+        oversubscription=run.oversubscription,
+        links=run.links,
+        damage=run.damage,
     )
     nodes = [
         [

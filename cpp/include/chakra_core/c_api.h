@@ -10,6 +10,7 @@
  * - Nodes are named by row: 0 .. size - 1, in file order. chakra_trace_ids()[row] is the id in the file,
  *   chakra_trace_find() the way back. A row outside of the trace is undefined behaviour only in functions that cannot
  *   fail; all others report CHAKRA_ERROR_ARGUMENT.
+ * - A file larger than memory is fed by chakra_feeder_stream() without a trace; chakra_feeder_node() shows its nodes.
  * - Times are nanoseconds, sizes bytes.
  * - A trace is immutable and may be read from any number of threads. A feeder or a record belongs to one thread at a
  *   time. Both keep their trace alive: it may be freed before them.
@@ -257,15 +258,62 @@ chakra_feeder* chakra_feeder_create(const chakra_trace* trace, const chakra_feed
                                     chakra_error** error);
 void chakra_feeder_free(chakra_feeder* feeder);
 
+/** How a stream is read. Start from chakra_stream_default_options(). */
+typedef struct chakra_stream_options {
+  /** Nodes that are read ahead: ready ones, and such that wait for nodes that were read. Those in flight, and those
+   * that wait for nodes further on in the file, come on top. 0 counts as 1. */
+  size_t window;
+  /** Nonzero: the nodes stand in the file in the issue order. Saves the pass over the file that finds out; a node that
+   *  breaks the promise is CHAKRA_ERROR_FORMAT when it is reached. */
+  int in_issue_order;
+  unsigned threads; /**< that decode; 0: as many as fit the machine. The order does not depend on it */
+} chakra_stream_options;
+
+/** A window of 100,000 nodes. */
+chakra_stream_options chakra_stream_default_options(void);
+
+/**
+ * Feeds a file of records, plain, gzip or zstd, while it is read: memory is bounded by the window and what is open, and
+ * the order is that of a feeder over the whole trace (docs/feeder.md has the rules). Both options may be NULL; the
+ * order must not be CHAKRA_ORDER_COMPARATOR. All functions for feeders work; faults further on in the file come from
+ * chakra_feeder_pop() when they are reached. NULL on failure, as chakra_trace_load() when strict, and
+ * CHAKRA_ERROR_FORMAT for JSON.
+ */
+chakra_feeder* chakra_feeder_stream(const char* path, const chakra_feeder_options* options,
+                                    const chakra_stream_options* reading, chakra_error** error);
+
+/**
+ * The trace that has a node, and its row there: the whole trace, or of a stream the block of the file that the node was
+ * read in. The handle belongs to the feeder, must not be freed, and is valid until this function is called again for
+ * the feeder; a record that is read from it keeps what it needs. A block has columns, attributes and records, but knows
+ * parents by id only: chakra_feeder_parents() gives them, chakra_trace_data_deps() and _ctrl_deps() are empty. NULL on
+ * failure: CHAKRA_ERROR_ARGUMENT for a row that is not in the trace; CHAKRA_ERROR_STATE for one of a stream that is not
+ * read yet, or complete.
+ */
+const chakra_trace* chakra_feeder_node(chakra_feeder* feeder, uint32_t row, uint32_t* row_in_trace,
+                                       chakra_error** error);
+/** The id of a node. Failures as chakra_feeder_node(). */
+chakra_status chakra_feeder_id(const chakra_feeder* feeder, uint32_t row, uint64_t* id, chakra_error** error);
+/** The row of an id, or CHAKRA_NO_ROW; of a stream only of nodes that are read and not complete. Constant time. */
+uint32_t chakra_feeder_find(const chakra_feeder* feeder, uint64_t id);
+/**
+ * Writes the ids of a node's parents, `capacity` at most, in the order of the file and as often as the file names them,
+ * for CHAKRA_BOTH data before control. `count` is set to how many there are. Failures as chakra_feeder_node().
+ */
+chakra_status chakra_feeder_parents(const chakra_feeder* feeder, uint32_t row, chakra_dependencies kind, uint64_t* ids,
+                                    size_t capacity, size_t* count, chakra_error** error);
+
 /**
  * Takes the first ready node. CHAKRA_ABSENT if none is ready now: complete some that are in flight, or all is done.
- * CHAKRA_ERROR_DEPENDENCY, naming a minimal cycle, if nothing is ready or in flight and yet nodes remain.
+ * CHAKRA_ERROR_DEPENDENCY, naming a minimal cycle (or of a stream the missing parents), if nothing is ready or in
+ * flight and yet nodes remain. Of a stream also CHAKRA_ERROR_FORMAT and _IO, when all that was read before the fault is
+ * fed.
  */
 chakra_status chakra_feeder_pop(chakra_feeder* feeder, uint32_t* row, chakra_error** error);
 /** Takes ready nodes in order, at most `capacity`, and says how many. Failures as chakra_feeder_pop(). */
 chakra_status chakra_feeder_pop_all(chakra_feeder* feeder, uint32_t* rows, size_t capacity, size_t* count,
                                     chakra_error** error);
-/** The node that chakra_feeder_pop() would take, or CHAKRA_NO_ROW. */
+/** The node that chakra_feeder_pop() would take, or CHAKRA_NO_ROW, also where it would fail. */
 uint32_t chakra_feeder_peek(const chakra_feeder* feeder);
 /** Takes this ready node, whatever its place in the order. CHAKRA_ERROR_STATE if it is not ready. */
 chakra_status chakra_feeder_take(chakra_feeder* feeder, uint32_t row, chakra_error** error);
@@ -285,7 +333,9 @@ chakra_status chakra_feeder_complete_many(chakra_feeder* feeder, const uint32_t*
 
 size_t chakra_feeder_ready(const chakra_feeder* feeder);     /**< nodes that could be taken now */
 size_t chakra_feeder_in_flight(const chakra_feeder* feeder); /**< taken, not complete */
-size_t chakra_feeder_remaining(const chakra_feeder* feeder); /**< not complete, whatever their state */
+/** Nodes that are not complete, whatever their state. A stream that made no pass over its file (by file, or
+ *  in_issue_order) counts what it has read and, until it has seen the end, one more. */
+size_t chakra_feeder_remaining(const chakra_feeder* feeder);
 /** Writes the first `capacity` of the ready nodes in order, and says how many there are. */
 chakra_status chakra_feeder_ready_rows(const chakra_feeder* feeder, uint32_t* rows, size_t capacity, size_t* count,
                                        chakra_error** error);
@@ -296,8 +346,21 @@ chakra_status chakra_feeder_ready_rows(const chakra_feeder* feeder, uint32_t* ro
  */
 chakra_status chakra_feeder_blocked(const chakra_feeder* feeder, size_t most, char* buffer, size_t capacity,
                                     size_t* size, int* deadlock, chakra_error** error);
-/** Back to the start. */
-void chakra_feeder_reset(chakra_feeder* feeder);
+
+/** What a stream had to do. */
+typedef struct chakra_stream_statistics {
+  uint64_t nodes_read;
+  uint64_t most_held;                /**< nodes read and not complete, at the most */
+  uint64_t forward_references;       /**< dependencies on nodes further on in the file */
+  uint64_t read_on_for_dependencies; /**< read beyond the window because nothing in it could become ready */
+  uint64_t read_on_for_order;        /**< read beyond the window because a node further on might go first */
+} chakra_stream_statistics;
+
+/** All zero for a feeder over a whole trace. */
+chakra_stream_statistics chakra_feeder_statistics(const chakra_feeder* feeder);
+
+/** Back to the start. A stream opens its file again, and fails as chakra_feeder_stream(); it can then only be freed. */
+chakra_status chakra_feeder_reset(chakra_feeder* feeder, chakra_error** error);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,8 @@
 
 namespace chakra {
 
+struct ReplayReport;
+
 namespace pytorch {
 struct LinkedModel;
 }
@@ -54,6 +56,7 @@ struct LinkOptions {
   OnError on_error = OnError::strict;
   std::optional<std::int64_t> rank = {};  ///< absent: the device trace's distributedInfo
   Progress* progress = nullptr;           ///< optional; counts bytes of the files as they lie on disk
+  unsigned threads = 0;                   ///< 1: the two files are read one after the other instead of at the same time
 };
 
 /// A PyTorch host trace joined with the Kineto trace of the same rank: which op ran when, what it launched, and what
@@ -62,7 +65,13 @@ class LinkedTrace {
  public:
   explicit LinkedTrace(std::shared_ptr<const pytorch::LinkedModel> model);
 
-  const LinkReport& report() const noexcept;
+  /// Made on first use, and kept.
+  const LinkReport& report() const;
+  /// How true a graph this gives: what convert() makes of it by default, played against the record. Made on first use,
+  /// and kept. Says nothing without a device trace, as there is no record then.
+  const ReplayReport& replay() const;
+  /// report() and replay() for people, several lines.
+  std::string text() const;
   std::optional<std::int64_t> rank() const noexcept;
   /// Length of the record, 0 without a device trace.
   std::uint64_t span_ns() const noexcept;
@@ -105,9 +114,10 @@ struct ConvertOptions {
   /// Copies between host and device become MEM nodes with `tensor_size`: to the device MEM_LOAD, to the host MEM_STORE.
   bool memory_nodes = false;
   std::int64_t lag_min_ns = 0;  ///< exact: what no dependency explains of a start becomes a node if longer than this
+  unsigned threads = 0;  ///< that make nodes; 0: as many as the machine has cores. The result does not depend on it
 };
 
-/// Makes an execution trace of a linked trace. Deterministic.
+/// Makes an execution trace of a linked trace. Deterministic. Throws ChakraError for text that is not UTF-8.
 TracePtr convert(const LinkedTrace& linked, const ConvertOptions& options = {});
 
 }  // namespace chakra

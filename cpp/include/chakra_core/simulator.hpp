@@ -73,8 +73,8 @@ struct SimulationConfig {
   std::vector<std::span<const std::uint64_t>> compute_ns = {};
   Stragglers stragglers = {};
   CommunicationTimes communication = CommunicationTimes::simulated;
-  /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion,
-  /// collectives with a root, windows and blocks of 0 bytes go message by message all the same.
+  /// With `closed` and `phase`, what ends in one ns may come in another order than with `message`; congestion, custom
+  /// collectives, those with a root, windows and blocks of 0 bytes go message by message all the same.
   Fidelity fidelity = Fidelity::automatic;
   /// Simulate one rank for all where all are alike; the times are the same. With fidelity automatic or closed.
   bool fold = true;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "chakra_core/trace.hpp"
+
 namespace chakra {
 
 /// How the members of a collective exchange their messages in one dimension.
@@ -43,6 +45,11 @@ struct SystemConfig {
   std::vector<Algorithm> all_gather = {Algorithm{}};
   std::vector<Algorithm> reduce_scatter = {Algorithm{}};
   std::vector<Algorithm> all_to_all = {Algorithm{}};
+  /// In place of the lists: collectives of this type run these traces, one a member. Empty: they do not.
+  std::vector<TracePtr> all_reduce_custom = {};
+  std::vector<TracePtr> all_gather_custom = {};
+  std::vector<TracePtr> reduce_scatter_custom = {};
+  std::vector<TracePtr> all_to_all_custom = {};
   CollectiveOptimization collective_optimization = CollectiveOptimization::baseline;
   double local_mem_bw = 0;  ///< 1e9 bytes a second; 0: reductions cost nothing
   double peak_perf = 0;     ///< 1e12 operations a second

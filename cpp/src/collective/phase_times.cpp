@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "collective/tree.hpp"
+#include "network/whole_ns.hpp"
 
 namespace chakra {
 
@@ -78,11 +79,12 @@ std::uint64_t EndpointCosts::endpoint_ns(const Phase& phase) const noexcept {
 
 std::uint64_t EndpointCosts::reduction_ns(std::uint64_t bytes) const noexcept {
   if (memory_bytes_per_s == 0) return 0;
-  return 3 * static_cast<std::uint64_t>(static_cast<double>(bytes) / memory_bytes_per_s * 1e9);
+  const std::uint64_t once = whole_ns(static_cast<double>(bytes) / memory_bytes_per_s * 1e9);
+  return once > ~std::uint64_t{0} / 3 ? ~std::uint64_t{0} : 3 * once;
 }
 
 bool PhaseTimes::knows(const Phase& phase) const noexcept {
-  if (is_rooted(phase.kind) || phase.members.size < 2) return false;
+  if (is_rooted(phase.kind) || phase.custom != nullptr || phase.members.size < 2) return false;
   const std::uint32_t window = phase.algorithm.window;
   if (phase.algorithm.kind == AlgorithmKind::direct && window != 0 && window < phase.members.size - 1) return false;
   if (costs_.parity && costs_.rendezvous && largest_block(phase, true) > parity_largest_rendezvous) return false;
@@ -95,16 +97,26 @@ std::uint64_t PhaseTimes::land(std::uint64_t sent, std::uint64_t posted, const L
   return std::max(sent, posted + cost.back) + cost.forth;
 }
 
-PhaseTimes::Land PhaseTimes::cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const noexcept {
+PhaseTimes::Land PhaseTimes::cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const {
   const DelayRule rule = costs_.parity ? DelayRule::first_dimension : DelayRule::cut_through;
   return {network_.delay(from, to, bytes, rule), costs_.rendezvous ? network_.delay(to, from, control_bytes, rule) : 0};
 }
 
-/// The members are all NPUs of one line along a dimension: a shift moves no distance between them.
-bool PhaseTimes::is_line(const Phase& phase) const noexcept {
-  if (phase.members.list != nullptr) return false;
-  return phase.members.size == network_.dimensions()[phase.dimension].npus &&
-         phase.members.stride == network_.stride(phase.dimension);
+/// The same distance from every member to the one that comes d after it, beyond the last one the first ones.
+bool PhaseTimes::is_circle(const Phase& phase) const noexcept {
+  if (!phase.one_line || !network_.is_regular()) return false;
+  const Members& members = phase.members;
+  const Dimension& dimension = network_.dimensions()[phase.dimension];
+  const bool any_pair = dimension.topology == Topology::fully_connected || dimension.topology == Topology::switch_;
+  if (any_pair || members.size == 2) return true;
+  if (dimension.topology == Topology::mesh) return false;
+  return members.list == nullptr && std::uint64_t{members.size} * members.stride ==
+                                        std::uint64_t{dimension.npus} * network_.stride(phase.dimension);
+}
+
+/// The same distance between any two members that are d places apart.
+bool PhaseTimes::is_even_line(const Phase& phase) const noexcept {
+  return is_circle(phase) || (phase.one_line && network_.is_regular() && phase.members.list == nullptr);
 }
 
 // ---- all members in step
@@ -114,11 +126,7 @@ bool PhaseTimes::fits(const Phase& phase, std::uint64_t latest) const noexcept {
   const auto bytes = static_cast<double>(largest_block(phase, costs_.parity));
   double slowest = static_cast<double>(costs_.endpoint_ns(phase));
   if (costs_.memory_bytes_per_s != 0) slowest += 3e9 * bytes / costs_.memory_bytes_per_s;
-  for (std::size_t d = 0; d < network_.dimensions().size(); ++d) {
-    const Dimension& dimension = network_.dimensions()[d];
-    const double latency = std::max<double>(2, dimension.npus) * dimension.latency_ns;
-    slowest += 2 * latency + (bytes + control_bytes) / network_.bytes_per_ns(d);
-  }
+  slowest += network_.longest_delay(largest_block(phase, costs_.parity)) + network_.longest_delay(control_bytes);
   const double n = phase.members.size;
   return static_cast<double>(latest) + slowest * n * (n + 2) < longest;
 }
@@ -137,7 +145,7 @@ std::optional<PhaseEnd> PhaseTimes::in_step(const Phase& phase) const {
   }
 }
 
-std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const {
+std::vector<PhaseTimes::Land> PhaseTimes::ring_costs(const Phase& phase) const {
   const Members& members = phase.members;
   const std::uint64_t block = costs_.parity && phase.kind == PhaseKind::all_gather ? phase.bytes
                               : costs_.parity                                      ? phase.bytes / members.size
@@ -148,13 +156,14 @@ std::optional<PhaseTimes::Land> PhaseTimes::ring_cost(const Phase& phase) const 
     const std::uint32_t from = phase.anticlockwise ? (i + 1 == n ? 0 : i + 1) : (i == 0 ? n - 1 : i - 1);
     return cost(members[from], members[i], bytes);
   };
-  const Land first = towards(0, block);
-  const std::uint32_t compared = is_line(phase) ? 1 : members.size;
+  std::vector<Land> costs;
+  const std::uint32_t compared = is_circle(phase) ? 1 : members.size;
   for (std::uint32_t i = 0; i < compared; ++i) {
-    if (towards(i, block) != first) return std::nullopt;
-    if (!even && towards(i, block + 1) != first) return std::nullopt;
+    costs.push_back(towards(i, block));
+    if (!even && towards(i, block + 1) != costs.back()) return {};
   }
-  return first;
+  if (std::all_of(costs.begin(), costs.end(), [&](const Land& one) { return one == costs.front(); })) costs.resize(1);
+  return costs;
 }
 
 /// What every reduction takes; nullopt if a byte more makes a difference.
@@ -168,18 +177,18 @@ std::optional<std::uint64_t> PhaseTimes::common_reduction(const Phase& phase, co
 std::optional<PhaseEnd> PhaseTimes::ring_in_step(const Phase& phase) const {
   const std::uint64_t ep = costs_.endpoint_ns(phase);
   const Exchange exchange(at(phase, 0), ep, costs_.parity);
-  const auto neighbour = ring_cost(phase);
+  const std::vector<Land> costs = ring_costs(phase);
   const auto reduction = common_reduction(phase, exchange);
-  if (!neighbour || !reduction) return std::nullopt;
+  if (costs.size() != 1 || !reduction) return std::nullopt;
   const std::uint64_t steps = exchange.steps();
   const bool reduces = exchange.is_reduced(1);
   const std::uint64_t end =
-      ep * (steps + 1) + steps * together(*neighbour) + (reduces ? phase.members.size - 1 : 0) * *reduction;
+      ep * (steps + 1) + steps * together(costs.front()) + (reduces ? phase.members.size - 1 : 0) * *reduction;
   return PhaseEnd{end, end - (exchange.is_reduced(steps) ? *reduction : ep)};
 }
 
 std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
-  if (!is_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
+  if (!is_even_line(phase) || (!costs_.parity && phase.total % phase.members.size != 0)) return std::nullopt;
   const std::uint64_t ep = costs_.endpoint_ns(phase);
   const Exchange exchange(at(phase, 0), ep, costs_.parity);
   PhaseEnd end{ep, 0};
@@ -198,7 +207,7 @@ std::optional<PhaseEnd> PhaseTimes::halving_in_step(const Phase& phase) const {
 
 std::optional<PhaseEnd> PhaseTimes::direct_in_step(const Phase& phase) const {
   const std::uint32_t n = phase.members.size;
-  if (!is_line(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
+  if (!is_circle(phase) || (!costs_.parity && phase.total % n != 0)) return std::nullopt;
   const std::vector<std::uint64_t> begins(n, 0);
   std::vector<PhaseEnd> ends(n);
   if (phase.kind == PhaseKind::all_reduce) {
@@ -226,10 +235,12 @@ PhaseTimes::Outcome PhaseTimes::ends(const Phase& phase, std::span<const std::ui
   switch (phase.algorithm.kind) {
     case AlgorithmKind::ring: {
       const Exchange exchange(at(phase, 0), ep, costs_.parity);
-      const auto neighbour = ring_cost(phase);
+      const std::vector<Land> costs = ring_costs(phase);
       const auto reduction = common_reduction(phase, exchange);
-      if (neighbour && reduction) {
-        even_ring(phase, *neighbour, *reduction, begins, ends);
+      if (costs.size() == 1 && reduction) {
+        even_ring(phase, costs.front(), *reduction, begins, ends);
+      } else if (!costs.empty() && reduction && !costs_.rendezvous) {
+        uneven_ring(phase, costs, *reduction, begins, ends);
       } else {
         stepwise(phase, begins, ends);
       }
@@ -280,6 +291,37 @@ void PhaseTimes::even_ring(const Phase& phase, const Land& cost, std::uint64_t r
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t waited = best[i] + (behind - own) * static_cast<std::int64_t>(i) + own * steps;
     const std::uint64_t tick = static_cast<std::uint64_t>(waited) + work;
+    ends[place(i)] = {tick, tick - last};
+  }
+}
+
+/// As above where to stay costs nothing: the more moves the later. Of all paths to a member from the same one only that
+/// with the most rounds counts, and its cost is the difference of two sums along the unrolled ring.
+void PhaseTimes::uneven_ring(const Phase& phase, std::span<const Land> costs, std::uint64_t reduction,
+                             std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends) const {
+  const std::uint64_t ep = costs_.endpoint_ns(phase);
+  const Exchange exchange(at(phase, 0), ep, costs_.parity);
+  const std::size_t n = begins.size();
+  const std::uint64_t steps = exchange.steps();
+  const auto place = [&](std::size_t i) { return phase.anticlockwise ? n - 1 - i : i; };
+  // Unrolled from `steps` places before the first member on; sums[v]: from there to the place v.
+  std::vector<std::int64_t> sums(2 * n - 1);
+  std::vector<std::int64_t> values(2 * n - 1);
+  std::size_t from = static_cast<std::size_t>((n - steps % n) % n);
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    if (v > 0) sums[v] = sums[v - 1] + static_cast<std::int64_t>(costs[place(from)].forth);
+    values[v] = static_cast<std::int64_t>(begins[place(from)]) - sums[v];
+    if (++from == n) from = 0;
+  }
+  std::int64_t round = 0;
+  for (const Land& one : costs) round += static_cast<std::int64_t>(one.forth);
+  const std::vector<std::int64_t> best = window_maxima(values, n);
+  const std::uint64_t work = ep * (steps + 1) + (exchange.is_reduced(1) ? n - 1 : 0) * reduction;
+  const std::uint64_t last = exchange.is_reduced(steps) ? reduction : ep;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t distance = steps + i;
+    const std::int64_t way = sums[distance % n] + static_cast<std::int64_t>(distance / n) * round;
+    const std::uint64_t tick = static_cast<std::uint64_t>(best[i] + way) + work;
     ends[place(i)] = {tick, tick - last};
   }
 }

@@ -64,13 +64,15 @@ class PhaseTimes {
   };
 
   std::uint64_t land(std::uint64_t sent, std::uint64_t posted, const Land& cost) const noexcept;
-  Land cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const noexcept;
+  Land cost(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) const;
   std::uint64_t together(const Land& cost) const noexcept { return cost.back + cost.forth; }
-  bool is_line(const Phase& phase) const noexcept;
+  bool is_circle(const Phase& phase) const noexcept;
+  bool is_even_line(const Phase& phase) const noexcept;
   bool fits(const Phase& phase, std::uint64_t latest) const noexcept;
 
-  /// The cost that all neighbours of a ring share, whichever of the two block sizes travels.
-  std::optional<Land> ring_cost(const Phase& phase) const;
+  /// What it costs to come to each member from the one behind it, whichever of the two block sizes travels; one entry
+  /// if it is the same for all. Empty: the size makes a difference.
+  std::vector<Land> ring_costs(const Phase& phase) const;
   std::optional<std::uint64_t> common_reduction(const Phase& phase, const Exchange& exchange) const noexcept;
   std::optional<PhaseEnd> ring_in_step(const Phase& phase) const;
   std::optional<PhaseEnd> halving_in_step(const Phase& phase) const;
@@ -78,6 +80,8 @@ class PhaseTimes {
 
   void even_ring(const Phase& phase, const Land& cost, std::uint64_t reduction, std::span<const std::uint64_t> begins,
                  std::span<PhaseEnd> ends) const;
+  void uneven_ring(const Phase& phase, std::span<const Land> costs, std::uint64_t reduction,
+                   std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends) const;
   void stepwise(const Phase& phase, std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends) const;
   void direct(const Phase& phase, std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends) const;
   bool direct_all_reduce(const Phase& phase, std::span<const std::uint64_t> begins, std::span<PhaseEnd> ends,

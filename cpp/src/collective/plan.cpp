@@ -63,6 +63,13 @@ Planner::Planner(const Network& network, const SystemConfig& system, bool parity
   check_list("all-gather-implementation", system.all_gather, dimensions, parity);
   check_list("reduce-scatter-implementation", system.reduce_scatter, dimensions, parity);
   check_list("all-to-all-implementation", system.all_to_all, dimensions, parity);
+  const std::array traces{&system.all_reduce_custom, &system.all_gather_custom, &system.reduce_scatter_custom,
+                          &system.all_to_all_custom};
+  const std::array names{"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
+  for (std::size_t list = 0; list < traces.size(); ++list) {
+    if (traces[list]->empty()) continue;
+    custom_[list].emplace(std::string(names[list]) + "-implementation-custom", *traces[list]);
+  }
 }
 
 const std::vector<Algorithm>& Planner::algorithms(CollectiveType type) const {
@@ -94,7 +101,23 @@ std::size_t Planner::list_index(CollectiveType type) {
   }
 }
 
+const CustomCollective* Planner::custom(CollectiveType type) const {
+  switch (type) {
+    case CollectiveType::all_reduce:
+    case CollectiveType::all_gather:
+    case CollectiveType::reduce_scatter:
+    case CollectiveType::reduce_scatter_block:
+    case CollectiveType::all_to_all: {
+      const auto& custom = custom_[list_index(type)];
+      return custom ? &*custom : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
 std::vector<std::uint64_t> Planner::chunk_sizes(const CollectiveRequest& request) const {
+  if (custom(request.type) != nullptr) return {request.size};
   const std::uint64_t splits = system_.preferred_dataset_splits;
   if (!parity_) {
     if (request.type == CollectiveType::barrier) return {1};
@@ -121,11 +144,18 @@ std::vector<std::uint64_t> Planner::chunk_sizes(const CollectiveRequest& request
   return std::vector<std::uint64_t>(size / chunk + (size % chunk != 0 ? 1 : 0), chunk);
 }
 
+/// One exchange over all members of a group: it is no grid, or the list asks for one over everybody.
+bool Planner::is_flat(const CollectiveRequest& request) const {
+  return request.subgroup && (request.grid == nullptr || algorithms(request.type).front().whole);
+}
+
 std::vector<std::size_t> Planner::active_dimensions(const CollectiveRequest& request) const {
+  if (is_flat(request)) return {0};
   const std::vector<Algorithm>& list = algorithms(request.type);
   std::vector<std::size_t> active;
   for (std::size_t d = 0; d < list.size() && d < network_.dimensions().size(); ++d) {
-    const std::uint32_t npus = list[d].whole ? network_.npus() : network_.dimensions()[d].npus;
+    std::size_t npus = list[d].whole ? network_.npus() : network_.dimensions()[d].npus;
+    if (request.grid != nullptr) npus = request.grid->coordinates(d).size();
     const bool listed = d < request.involved_dims.size() && request.involved_dims[d] == '1';
     if (npus > 1 && (request.all_dims || listed)) active.push_back(d);
     if (list[d].whole) break;
@@ -134,30 +164,69 @@ std::vector<std::size_t> Planner::active_dimensions(const CollectiveRequest& req
 }
 
 Phase Planner::phase(const CollectiveRequest& request, PhaseKind kind, std::size_t dimension) const {
-  const std::vector<Algorithm>& list = algorithms(request.type);
+  if (is_flat(request)) return flat_phase(request, kind);
   Phase phase;
   phase.kind = kind;
-  if (request.subgroup) {
-    phase.algorithm = list.size() == 1 ? list.front() : Algorithm{};
-    phase.subgroup = true;
-    phase.members = request.members;
-    phase.position = request.position;
-    phase.root = request.root_position;
-    return phase;
-  }
-  phase.algorithm = list[dimension];
+  phase.algorithm = algorithms(request.type)[dimension];
+  phase.subgroup = request.subgroup;
   phase.dimension = static_cast<std::uint16_t>(dimension);
   if (phase.algorithm.whole) {
     phase.members = {network_.npus(), 0, 1, nullptr};
     phase.position = request.rank;
     phase.root = request.root;
-    return phase;
+  } else {
+    place_in_line(phase, request);
   }
-  const std::uint32_t stride = network_.stride(dimension);
-  phase.position = network_.coordinate(request.rank, dimension);
-  phase.root = network_.coordinate(request.root, dimension);
-  phase.members = {network_.dimensions()[dimension].npus, request.rank - phase.position * stride, stride, nullptr};
   return phase;
+}
+
+Phase Planner::flat_phase(const CollectiveRequest& request, PhaseKind kind) const {
+  const std::vector<Algorithm>& list = algorithms(request.type);
+  Phase phase;
+  phase.kind = kind;
+  phase.algorithm = list.size() == 1 ? list.front() : Algorithm{};
+  phase.subgroup = true;
+  phase.members = request.members;
+  phase.position = request.position;
+  phase.root = request.root_position;
+  return phase;
+}
+
+/// All members at once, in the order of the group.
+Phase Planner::custom_phase(const CollectiveRequest& request, const CustomCollective& custom,
+                            std::uint64_t bytes) const {
+  Phase phase;
+  phase.members = request.subgroup ? request.members : Members{network_.npus(), 0, 1, nullptr};
+  phase.position = request.subgroup ? request.position : request.rank;
+  phase.subgroup = request.subgroup;
+  phase.bytes = bytes;
+  phase.custom = &custom;
+  if (custom.size() != phase.members.size) {
+    throw ConfigError(custom.name() + " is for " + std::to_string(custom.size()) + " members, but the group has " +
+                      std::to_string(phase.members.size));
+  }
+  return phase;
+}
+
+/// Those members that differ from the rank in the phase's dimension only.
+void Planner::place_in_line(Phase& phase, const CollectiveRequest& request) const {
+  const std::size_t dimension = phase.dimension;
+  const std::uint32_t stride = network_.stride(dimension);
+  const std::uint32_t coordinate = network_.coordinate(request.rank, dimension);
+  const std::uint32_t base = request.rank - coordinate * stride;
+  phase.one_line = true;
+  phase.position = coordinate;
+  phase.root = network_.coordinate(request.root, dimension);
+  phase.members = {network_.dimensions()[dimension].npus, base, stride, nullptr};
+  if (request.grid == nullptr) return;
+  const SubGrid& grid = *request.grid;
+  const auto coordinates = grid.coordinates(dimension);
+  const std::uint32_t step = grid.step(dimension);
+  const auto size = static_cast<std::uint32_t>(coordinates.size());
+  phase.position = grid.position(dimension, phase.position);
+  phase.root = grid.position(dimension, phase.root);
+  phase.members = step != 0 ? Members{size, base + coordinates.front() * stride, step * stride, nullptr}
+                            : Members{size, base, stride, coordinates.data()};
 }
 
 void Planner::check(const Phase& phase) const {
@@ -199,6 +268,10 @@ void Planner::append(std::vector<Phase>& phases, Phase phase, std::uint64_t& byt
 
 void Planner::plan(const CollectiveRequest& request, std::uint64_t bytes, std::vector<Phase>& phases) const {
   if (!parity_ && (request.subgroup ? request.members.size : network_.npus()) == 1) return;
+  if (const CustomCollective* given = custom(request.type)) {
+    phases.push_back(custom_phase(request, *given, bytes));
+    return;
+  }
   if (const auto kind = rooted_kind(request.type)) return plan_rooted(request, *kind, bytes, phases);
   switch (request.type) {
     case CollectiveType::all_reduce:
@@ -220,12 +293,10 @@ void Planner::plan(const CollectiveRequest& request, std::uint64_t bytes, std::v
 
 void Planner::plan_ascending(const CollectiveRequest& request, PhaseKind kind, std::uint64_t bytes,
                              std::vector<Phase>& phases) const {
-  if (request.subgroup) return append(phases, phase(request, kind, 0), bytes);
   for (const std::size_t d : active_dimensions(request)) append(phases, phase(request, kind, d), bytes);
 }
 
 void Planner::plan_all_gather(const CollectiveRequest& request, std::uint64_t bytes, std::vector<Phase>& phases) const {
-  if (request.subgroup) return append(phases, phase(request, PhaseKind::all_gather, 0), bytes);
   const std::vector<std::size_t> active = active_dimensions(request);
   for (auto d = active.rbegin(); d != active.rend(); ++d) {
     append(phases, phase(request, PhaseKind::all_gather, *d), bytes);
@@ -234,7 +305,7 @@ void Planner::plan_all_gather(const CollectiveRequest& request, std::uint64_t by
 
 void Planner::plan_bandwidth_aware(const CollectiveRequest& request, std::uint64_t bytes,
                                    std::vector<Phase>& phases) const {
-  const std::vector<std::size_t> active = request.subgroup ? std::vector<std::size_t>{0} : active_dimensions(request);
+  const std::vector<std::size_t> active = active_dimensions(request);
   std::vector<Phase> returning;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const bool last = i + 1 == active.size();
@@ -263,7 +334,6 @@ void Planner::plan_bandwidth_aware(const CollectiveRequest& request, std::uint64
 
 void Planner::plan_rooted(const CollectiveRequest& request, PhaseKind kind, std::uint64_t bytes,
                           std::vector<Phase>& phases) const {
-  if (request.subgroup) return append(phases, phase(request, kind, 0), bytes);
   std::vector<std::size_t> order = active_dimensions(request);
   if (descends(kind)) std::reverse(order.begin(), order.end());
   for (const std::size_t d : order) {

@@ -60,7 +60,10 @@ class Compressor {
 /// Null for plain bytes. Equal bytes give equal compressed bytes: there is no time or name in them.
 std::unique_ptr<Compressor> make_compressor(const Encoding& encoding, Compressor::Put put);
 
-// One pair for each compression; gzip.cpp and zstd.cpp.
+/// Whether ISA-L inflates gzip, rather than zlib.
+bool has_isal() noexcept;
+
+// One pair for each compression; gzip_members.cpp, gzip.cpp and zstd.cpp.
 std::unique_ptr<ByteStream> make_gzip_stream(std::unique_ptr<ByteStream> compressed, std::string name);
 std::unique_ptr<Compressor> make_gzip_compressor(int level, Compressor::Put put);
 std::unique_ptr<ByteStream> make_zstd_stream(std::unique_ptr<ByteStream> compressed, std::string name);

@@ -289,7 +289,11 @@ TracePtr read_any(const std::string& name, const LoadOptions& options, std::shar
 }  // namespace
 
 TracePtr load(const std::filesystem::path& path, const LoadOptions& options) {
-  return read_any(path.string(), options, io::open_record_source(path));
+  const auto source = io::open_record_source(path);
+  TracePtr trace = read_any(path.string(), options, source);
+  // What was parsed is in the columns; few look at the records again.
+  source->release_pages();
+  return trace;
 }
 
 TracePtr load_bytes(std::span<const std::byte> bytes, const std::string& name, const LoadOptions& options,

@@ -7,9 +7,8 @@
 
 #include <zlib.h>
 
-#include "chakra_core/errors.hpp"
 #include "io/codec.hpp"
-#include "io/inflating_stream.hpp"
+#include "io/gzip_members.hpp"
 
 namespace chakra::io {
 
@@ -25,22 +24,18 @@ uInt piece(std::size_t left) noexcept {
 /// zlib's interface predates const, but it only reads the input.
 Bytef* input_pointer(const void* bytes) noexcept { return static_cast<Bytef*>(const_cast<void*>(bytes)); }
 
-/// Inflates one gzip member after the other.
-class GzipStream final : public InflatingStream {
+class ZlibStream final : public GzipMembers {
  public:
-  GzipStream(std::unique_ptr<ByteStream> compressed, std::string name)
-      : InflatingStream(std::move(compressed), std::move(name)) {
+  ZlibStream(std::unique_ptr<ByteStream> compressed, std::string name)
+      : GzipMembers(std::move(compressed), std::move(name)) {
     if (inflateInit2(&inflate_, gzip_only) != Z_OK) {
       throw std::bad_alloc();
     }
   }
-  ~GzipStream() override { inflateEnd(&inflate_); }
+  ~ZlibStream() override { inflateEnd(&inflate_); }
 
- protected:
-  Step step(std::span<const std::byte> input, std::span<std::byte> into) override {
-    if (between_members_) {
-      return {start_member(input), 0};
-    }
+ private:
+  MemberStep inflate_member(std::span<const std::byte> input, std::span<std::byte> into) override {
     inflate_.next_in = input_pointer(input.data());
     inflate_.avail_in = piece(input.size());
     inflate_.next_out = reinterpret_cast<Bytef*>(into.data());
@@ -48,40 +43,15 @@ class GzipStream final : public InflatingStream {
     const uInt room = inflate_.avail_out;
     const uInt there = inflate_.avail_in;
     const int status = inflate(&inflate_, Z_NO_FLUSH);
-    const Step done{there - inflate_.avail_in, room - inflate_.avail_out};
-    if (status == Z_STREAM_END) {
-      between_members_ = true;
-    } else if (status != Z_OK && status != Z_BUF_ERROR && done.produced == 0) {
-      // With something produced, that is handed out first; the next step fails again.
-      fail(std::string("the gzip data is damaged (") + (inflate_.msg != nullptr ? inflate_.msg : "inflate") + ")",
-           done.taken);
-    } else if (input.empty() && done.produced == 0) {
-      fail("the gzip data ends in the middle; the file is truncated");
+    MemberStep done{there - inflate_.avail_in, room - inflate_.avail_out, status == Z_STREAM_END};
+    if (!done.at_end && status != Z_OK && status != Z_BUF_ERROR) {
+      done.why = inflate_.msg != nullptr ? inflate_.msg : "inflate";
     }
     return done;
   }
-
- private:
-  /// Looks for another member. Zero bytes may pad the end, as tape and copy tools do; anything else is an error.
-  std::size_t start_member(std::span<const std::byte> input) {
-    if (input.empty()) {
-      end_of_data();
-      return 0;
-    }
-    const auto next = std::find_if(input.begin(), input.end(), [](std::byte byte) { return byte != std::byte{0}; });
-    const auto zeros = static_cast<std::size_t>(next - input.begin());
-    if (next != input.end()) {
-      if (*next != std::byte{0x1F}) {
-        fail("bytes that are not gzip follow the end of the gzip data", zeros);
-      }
-      inflateReset(&inflate_);
-      between_members_ = false;
-    }
-    return zeros;
-  }
+  void begin_member() override { inflateReset(&inflate_); }
 
   z_stream inflate_{};
-  bool between_members_ = false;
 };
 
 class GzipCompressor final : public Compressor {
@@ -124,8 +94,8 @@ class GzipCompressor final : public Compressor {
 
 }  // namespace
 
-std::unique_ptr<ByteStream> make_gzip_stream(std::unique_ptr<ByteStream> compressed, std::string name) {
-  return std::make_unique<GzipStream>(std::move(compressed), std::move(name));
+std::unique_ptr<ByteStream> make_zlib_stream(std::unique_ptr<ByteStream> compressed, std::string name) {
+  return std::make_unique<ZlibStream>(std::move(compressed), std::move(name));
 }
 
 std::unique_ptr<Compressor> make_gzip_compressor(int level, Compressor::Put put) {

@@ -48,6 +48,9 @@ class MappedFile final : public detail::RecordSource {
 
   std::string_view bytes() const noexcept override { return {static_cast<const char*>(address_), file_.size}; }
   std::size_t memory_bytes() const noexcept override { return 0; }
+  void release_pages() const noexcept override {
+    (void)::madvise(address_, file_.size, MADV_DONTNEED);  // only a wish
+  }
   const detail::FileIdentity* file() const noexcept override { return &file_; }
 
  private:

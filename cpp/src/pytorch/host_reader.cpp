@@ -119,9 +119,24 @@ class HostReader {
         extras_->host = read_truth();
       } else if (key == "device") {
         extras_->device = read_truth();
+      } else if (key == "event_waits") {
+        read_event_waits();
       } else {
         scanner_.skip();
       }
+    }
+  }
+
+  void read_event_waits() {
+    extras_->event_waits.emplace();
+    if (scanner_.peek() != io::JsonKind::array) {
+      scanner_.skip();
+      return;
+    }
+    scanner_.enter_array();
+    while (scanner_.next_element()) {
+      const std::array<std::optional<std::uint64_t>, 3> pair = read_numbers();
+      if (pair[0] && pair[1]) extras_->event_waits->push_back({*pair[0], *pair[1]});
     }
   }
 
@@ -171,11 +186,21 @@ class HostReader {
 
   /// Row, id and parent in the host trace.
   void read_origin() {
+    const std::array<std::optional<std::uint64_t>, 3> values = read_numbers();
+    if (!values[0] || !values[1]) return;
+    linked_.from_host = true;
+    linked_.row = *values[0];
+    linked_.host_id = *values[1];
+    linked_.host_parent = values[2].value_or(no_host_id);
+  }
+
+  /// The first numbers of an array.
+  std::array<std::optional<std::uint64_t>, 3> read_numbers() {
+    std::array<std::optional<std::uint64_t>, 3> values;
     if (scanner_.peek() != io::JsonKind::array) {
       scanner_.skip();
-      return;
+      return values;
     }
-    std::array<std::optional<std::uint64_t>, 3> values;
     std::size_t count = 0;
     scanner_.enter_array();
     while (scanner_.next_element()) {
@@ -183,11 +208,7 @@ class HostReader {
       if (count < values.size()) values[count] = value;
       ++count;
     }
-    if (!values[0] || !values[1]) return;
-    linked_.from_host = true;
-    linked_.row = *values[0];
-    linked_.host_id = *values[1];
-    linked_.host_parent = values[2].value_or(no_host_id);
+    return values;
   }
 
   /// A field that 1.0.1 has in the node and later schemas have in `attrs`; false if `name` is none of them.

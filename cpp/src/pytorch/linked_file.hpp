@@ -39,10 +39,13 @@ struct LinkedExtras {
   bool device = false;
   std::vector<LinkedNode> nodes;  ///< as HostTrace::nodes
   struct Wait {
-    std::uint64_t source = 0;  ///< id of the node that is waited for
-    std::uint64_t target = 0;  ///< id of the node that waits
+    std::uint64_t source = 0;  ///< what is waited for: a node's id
+    std::uint64_t target = 0;  ///< what waits
   };
   std::vector<Wait> waits;  ///< "sync_dep" and "inter_thread_dep"
+  /// Absent: the device trace has the calls that all waits follow from. Otherwise another linker's waits, of rows of
+  /// the device trace's events.
+  std::optional<std::vector<Wait>> event_waits;
 };
 
 }  // namespace chakra::pytorch

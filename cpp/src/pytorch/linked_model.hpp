@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "chakra_core/linked_trace.hpp"
+#include "chakra_core/replay.hpp"
 #include "pytorch/communication.hpp"
 #include "pytorch/exact_graph.hpp"
 #include "pytorch/host_match.hpp"
@@ -42,14 +44,22 @@ struct LinkedModel {
   std::vector<ProcessGroup> groups;
   Communications communications;
   NodeTimes node_times;
-  LinkReport report;
+
+  /// What follows from the rest; made on first use.
+  struct Findings {
+    std::once_flag report_once;
+    LinkReport report;
+    std::once_flag replay_once;
+    ReplayReport replay;
+  };
+  mutable Findings findings;
 };
 
 /// Links traces that are in memory. At least one must be there.
 LinkedTrace link_traces(std::optional<HostTrace> host, std::optional<DeviceTrace> device,
                         const LinkOptions& options = {}, NodeTimes node_times = {});
 
-/// The report of a model that is complete but for its report.
+/// What linking found. Linear.
 LinkReport report_on(const LinkedModel& model);
 
 }  // namespace chakra::pytorch

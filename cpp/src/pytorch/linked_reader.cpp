@@ -113,6 +113,19 @@ class NodeTimesReader {
   std::unordered_map<std::uint64_t, std::uint32_t> event_of_id_;
 };
 
+// The waits of another linker's trace that we saved. Rows that are no rows find nothing later.
+NodeTimes saved_node_times(const LinkedExtras& extras) {
+  NodeTimes times;
+  if (!extras.event_waits) return times;
+  times.only = true;
+  for (const LinkedExtras::Wait& wait : *extras.event_waits) {
+    if (wait.source < no_row && wait.target < no_row) {
+      times.waits.push_back({static_cast<std::uint32_t>(wait.source), static_cast<std::uint32_t>(wait.target)});
+    }
+  }
+  return times;
+}
+
 LinkedTrace link_node_times(HostTrace linked, const LinkedExtras& extras, const LinkOptions& options) {
   NodeTimesReader reader(linked, extras);
   DeviceTrace device = reader.device();
@@ -155,7 +168,7 @@ LinkedTrace load_linked(const std::filesystem::path& path, const LinkOptions& op
   if (extras.host) host = pytorch::original_host(std::move(nodes), extras);
   read.progress = nullptr;
   if (extras.device) device = pytorch::read_device_trace(path, read);
-  return pytorch::link_traces(std::move(host), std::move(device), again);
+  return pytorch::link_traces(std::move(host), std::move(device), again, pytorch::saved_node_times(extras));
 }
 
 }  // namespace chakra

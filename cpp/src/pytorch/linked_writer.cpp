@@ -115,12 +115,24 @@ class LinkedWriter {
       header.key("host") += model_.host ? "true" : "false";
       header.key("device") += model_.device ? "true" : "false";
       header.micros("origin_ts", model_.tree.origin_ns);
+      if (model_.node_times.only) write_event_waits(header);
     }
     document.text("schema", model_.host ? model_.host->schema : "1.1.1-chakra.0.0.4");
     document.integer("pid", model_.host ? model_.host->pid : -1);
     document.text("time", model_.host ? model_.host->time : "");
     document.integer("start_ts", model_.host ? model_.host->start_ts : -1);
     document.integer("finish_ts", model_.host ? model_.host->finish_ts : -1);
+  }
+
+  // Of a trace that another linker made: what waits for what, by the rows of its events.
+  void write_event_waits(JsonObject& header) {
+    header.key("event_waits") += '[';
+    for (std::size_t w = 0; w < model_.node_times.waits.size(); ++w) {
+      const NodeWait& wait = model_.node_times.waits[w];
+      if (w > 0) out_ += ", ";
+      out_ += "[" + std::to_string(wait.source) + ", " + std::to_string(wait.target) + "]";
+    }
+    out_ += ']';
   }
 
   // --- nodes, as today's converter knows them ---

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "pytorch/node_writer.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <deque>
+#include <mutex>
+#include <tuple>
 #include <utility>
+
+#include "chakra_core/errors.hpp"
+#include "parallel/parallel_for.hpp"
+#include "trace/trace_assembly.hpp"
+#include "wire/append_attribute.hpp"
+#include "wire/encode.hpp"
+#include "wire/utf8.hpp"
 
 namespace chakra::pytorch {
 
@@ -41,6 +52,10 @@ std::string groups_as_json(const std::vector<ProcessGroup>& groups) {
     out += "], \"group_size\": " + std::to_string(size) + ", \"group_count\": " + std::to_string(groups.size()) + "}";
   }
   return out + "]";
+}
+
+std::string_view view_or_empty(const StringPool& strings, std::uint32_t id) {
+  return id == no_string ? std::string_view{} : strings.view(id);
 }
 
 // Text as Python's repr of a str with single quotes.
@@ -100,122 +115,192 @@ std::vector<std::uint64_t> lane_tids(const LinkedModel& model) {
   return tids;
 }
 
-NodeWriter::NodeWriter(const LinkedModel& model) : model_(model), lane_tids_(lane_tids(model)) {}
+NodeWriter::NodeWriter(const LinkedModel& model, const std::vector<std::uint64_t>& lane_tids)
+    : model_(model), lane_tids_(lane_tids) {}
 
 void NodeWriter::begin(NodeId id, std::string_view name, NodeType type, std::int64_t start_ns,
                        std::int64_t duration_ns) {
-  spec_ = {};
-  spec_.id = id;
-  spec_.name = name;
-  spec_.type = type;
-  spec_.start_ns = static_cast<std::uint64_t>(start_ns);
-  spec_.duration_ns = static_cast<std::uint64_t>(duration_ns);
-  data_deps_.clear();
-  ctrl_deps_.clear();
+  wire::clear(node_);
+  node_.id = id;
+  node_.name = name;
+  node_.type = static_cast<std::int32_t>(type);
+  node_.start_ns = static_cast<std::uint64_t>(start_ns);
+  node_.duration_ns = static_cast<std::uint64_t>(duration_ns);
+  tensors_.clear();
   attributes_.clear();
-  has_tensors_ = false;
+  check_text(name, "its name");
+}
+
+void NodeWriter::refuse(std::string_view problem) const {
+  throw ChakraError("node " + std::to_string(node_.id) + ": " + std::string(problem));
+}
+
+void NodeWriter::check_text(std::string_view text, std::string_view what) const {
+  if (!wire::is_utf8(text)) refuse(std::string(what) + " is not UTF-8, which protobuf demands of a string");
+}
+
+void NodeWriter::add_int64(std::string_view name, std::int64_t value) {
+  wire::append_integer_attribute(attributes_, name, AttributeKind::int64_value, static_cast<std::uint64_t>(value));
+}
+
+void NodeWriter::add_uint64(std::string_view name, std::uint64_t value) {
+  wire::append_integer_attribute(attributes_, name, AttributeKind::uint64_value, value);
+}
+
+void NodeWriter::add_string(std::string_view name, std::string_view text) {
+  check_text(text, name);
+  wire::append_string_attribute(attributes_, name, text);
 }
 
 void NodeWriter::add_host_attributes(const HostNode& node) {
-  add(make_uint64("rf_id", node.rf_id));
-  add(make_uint64("fw_parent", node.fw_parent));
-  add(make_int64("seq_id", node.seq_id));
-  add(make_uint64("scope", node.scope));
-  add(make_uint64("tid", node.tid));
-  add(make_uint64("fw_tid", node.fw_tid));
-  add(make_string("op_schema", std::string(view_or_empty(model_.host->strings, node.op_schema))));
+  add_uint64("rf_id", node.rf_id);
+  add_uint64("fw_parent", node.fw_parent);
+  add_int64("seq_id", node.seq_id);
+  add_uint64("scope", node.scope);
+  add_uint64("tid", node.tid);
+  add_uint64("fw_tid", node.fw_tid);
+  add_string("op_schema", view_or_empty(model_.host->strings, node.op_schema));
 }
 
 void NodeWriter::add_event_attributes(std::uint32_t event) {
   const DeviceEvent& item = model_.device->events[event];
-  if (item.record_function_id != 0) add(make_uint64("rf_id", item.record_function_id));
+  if (item.record_function_id != 0) add_uint64("rf_id", item.record_function_id);
   if (item.op != no_row && model_.device->ops[item.op].sequence_number >= 0) {
-    add(make_int64("seq_id", model_.device->ops[item.op].sequence_number));
+    add_int64("seq_id", model_.device->ops[item.op].sequence_number);
   }
   const std::uint32_t frame = model_.tree.frame_of_event[event];
-  if (frame != no_row) add(make_uint64("tid", lane_tid(model_.tree.frames[frame].lane)));
+  if (frame != no_row) add_uint64("tid", lane_tid(model_.tree.frames[frame].lane));
 }
 
-void NodeWriter::add_is_cpu_op(bool value) { add(make_bool("is_cpu_op", value)); }
+void NodeWriter::add_is_cpu_op(bool value) {
+  wire::append_integer_attribute(attributes_, "is_cpu_op", AttributeKind::bool_value, value ? 1 : 0);
+}
 
 void NodeWriter::add_copied_bytes(std::uint32_t event) {
   const std::uint32_t copy = model_.device->events[event].copy;
-  if (copy != no_row) add(make_uint64("tensor_size", static_cast<std::uint64_t>(model_.device->copy_bytes[copy])));
+  if (copy != no_row) add_uint64("tensor_size", static_cast<std::uint64_t>(model_.device->copy_bytes[copy]));
 }
 
 void NodeWriter::add_communication(const Communication& comm) {
-  if (comm.collective) add(make_int64("comm_type", static_cast<std::int64_t>(*comm.collective)));
-  if (comm.size_bytes >= 0) add(make_int64("comm_size", comm.size_bytes));
-  if (comm.source >= 0) add(make_int64("comm_src", comm.source));
-  if (comm.destination >= 0) add(make_int64("comm_dst", comm.destination));
-  if (comm.tag >= 0) add(make_int64("comm_tag", comm.tag));
-  if (!comm.group.empty()) add(make_string("pg_name", comm.group));
-  if (comm.sequence >= 0) add(make_int64("comm_seq", comm.sequence));
+  if (comm.collective) add_int64("comm_type", static_cast<std::int64_t>(*comm.collective));
+  if (comm.size_bytes >= 0) add_int64("comm_size", comm.size_bytes);
+  if (comm.source >= 0) add_int64("comm_src", comm.source);
+  if (comm.destination >= 0) add_int64("comm_dst", comm.destination);
+  if (comm.tag >= 0) add_int64("comm_tag", comm.tag);
+  if (!comm.group.empty()) add_string("pg_name", comm.group);
+  if (comm.sequence >= 0) add_int64("comm_seq", comm.sequence);
 }
 
-std::string_view NodeWriter::view_or_empty(const StringPool& strings, std::uint32_t id) {
-  return id == no_string ? std::string_view{} : strings.view(id);
+wire::IoView NodeWriter::view(const Texts& texts, const char* what) const {
+  const wire::IoView io = {view_or_empty(texts.strings, texts.values), view_or_empty(texts.strings, texts.shapes),
+                           view_or_empty(texts.strings, texts.types)};
+  for (const std::string_view text : {io.values, io.shapes, io.types}) check_text(text, what);
+  return io;
 }
 
 void NodeWriter::add_tensors(std::uint32_t node, std::uint32_t event) {
   if (node != no_row) {
     const HostNode& host = model_.host->nodes[node];
-    set_io(inputs_, model_.host->strings, host.inputs.values, host.inputs.shapes, host.inputs.types);
-    set_io(outputs_, model_.host->strings, host.outputs.values, host.outputs.shapes, host.outputs.types);
-    has_tensors_ = true;
+    const StringPool& strings = model_.host->strings;
+    const auto& [in, out] = std::tie(host.inputs, host.outputs);
+    wire::append_inputs(tensors_, view({strings, in.values, in.shapes, in.types}, "a text of its inputs"));
+    wire::append_outputs(tensors_, view({strings, out.values, out.shapes, out.types}, "a text of its outputs"));
   } else if (event != no_row && model_.device->events[event].op != no_row) {
     const OpArguments& op = model_.device->ops[model_.device->events[event].op];
-    set_io(inputs_, model_.device->strings, op.concrete_inputs, op.input_dims, op.input_types);
-    outputs_ = {};
-    has_tensors_ = true;
+    wire::append_inputs(tensors_, view({model_.device->strings, op.concrete_inputs, op.input_dims, op.input_types},
+                                       "a text of its inputs"));
+    wire::append_outputs(tensors_, wire::IoView{});
   }
 }
 
-void NodeWriter::set_io(IoInfo& io, const StringPool& strings, std::uint32_t values, std::uint32_t shapes,
-                        std::uint32_t types) {
-  io.values = view_or_empty(strings, values);
-  io.shapes = view_or_empty(strings, shapes);
-  io.types = view_or_empty(strings, types);
-}
-
-bool NodeWriter::write_groups(NodeId id) {
-  if (model_.groups.empty()) return false;
+void NodeWriter::write_groups(NodeId id) {
   begin(id, "## process_group:init ##", NodeType::metadata, 0, 0);
   add_is_cpu_op(true);
-  inputs_ = {"[" + python_string(groups_as_json(model_.groups)) + "]", "[[]]", "['String']"};
-  outputs_ = {"[]", "[]", "[]"};
-  has_tensors_ = true;
+  const std::string values = "[" + python_string(groups_as_json(model_.groups)) + "]";
+  check_text(values, "the name of a process group");
+  wire::append_inputs(tensors_, wire::IoView{values, "[[]]", "['String']"});
+  wire::append_outputs(tensors_, wire::IoView{"[]", "[]", "[]"});
   finish();
-  return true;
 }
 
 void NodeWriter::finish() {
-  spec_.data_deps = data_deps_;
-  spec_.ctrl_deps = ctrl_deps_;
-  spec_.attributes = attributes_;
-  spec_.inputs = has_tensors_ ? &inputs_ : nullptr;
-  spec_.outputs = has_tensors_ ? &outputs_ : nullptr;
-  builder_.add_node(spec_);
+  // The exact time goes into an attribute unless whole microseconds already say it.
+  if (node_.start_ns % 1000 != 0) add_uint64("start_ns", node_.start_ns);
+  if (node_.duration_ns % 1000 != 0) add_uint64("duration_ns", node_.duration_ns);
+  tensors_ += attributes_;
+  const std::string_view record = records_->store(tensors_);
+  wire::decode_node(record, decoded_);
+  if (!decoded_.problems.empty()) {
+    refuse("attribute " + std::string(decoded_.problems.front().name) + " " + decoded_.problems.front().what);
+  }
+  node_.is_cpu_op = decoded_.is_cpu_op;
+  node_.integers_present = decoded_.integers_present;
+  node_.integers = decoded_.integers;
+  node_.pg_name = decoded_.pg_name;
+  rows_->append(node_, record, detail::RecordForm::tail);
 }
 
-void NodeWriter::set_metadata(std::string_view layout) {
+namespace {
+
+Metadata metadata_of(const LinkedModel& model, std::string_view layout) {
   Metadata metadata;
   metadata.version = "0.0.4";
-  if (model_.host) {
-    metadata.attributes.push_back(make_string("schema", model_.host->schema));
-    if (!model_.host->time.empty()) metadata.attributes.push_back(make_string("time", model_.host->time));
-    if (model_.host->pid >= 0) metadata.attributes.push_back(make_int64("pid", model_.host->pid));
-    if (model_.host->start_ts >= 0) metadata.attributes.push_back(make_int64("start_ts", model_.host->start_ts));
-    if (model_.host->finish_ts >= 0) metadata.attributes.push_back(make_int64("finish_ts", model_.host->finish_ts));
+  if (model.host) {
+    metadata.attributes.push_back(make_string("schema", model.host->schema));
+    if (!model.host->time.empty()) metadata.attributes.push_back(make_string("time", model.host->time));
+    if (model.host->pid >= 0) metadata.attributes.push_back(make_int64("pid", model.host->pid));
+    if (model.host->start_ts >= 0) metadata.attributes.push_back(make_int64("start_ts", model.host->start_ts));
+    if (model.host->finish_ts >= 0) metadata.attributes.push_back(make_int64("finish_ts", model.host->finish_ts));
   }
-  if (model_.rank) metadata.attributes.push_back(make_int64("rank", *model_.rank));
+  if (model.rank) metadata.attributes.push_back(make_int64("rank", *model.rank));
   metadata.attributes.push_back(make_string("layout", std::string(layout)));
-  builder_.set_metadata(std::move(metadata));
+  for (const Attribute& attribute : metadata.attributes) {
+    if (!is_consistent(attribute)) throw ChakraError("metadata: " + attribute.name + " is not UTF-8");
+  }
+  return metadata;
 }
 
-TracePtr NodeWriter::build(std::string_view layout) {
-  set_metadata(layout);
-  return builder_.build();
+}  // namespace
+
+TracePtr write_nodes(const LinkedModel& model, std::uint32_t count, std::string_view layout, unsigned threads,
+                     const std::function<void(NodeWriter& writer, std::uint32_t n)>& write) {
+  constexpr std::uint32_t block_nodes = 4096;
+  const std::vector<std::uint64_t> tids = lane_tids(model);
+  detail::TraceAssembly assembly;
+  assembly.make_room(count);
+  std::deque<NodeWriter> writers;
+  std::vector<NodeWriter*> idle;
+  std::deque<detail::RowBlock*> blocks;
+  std::mutex mutex;  // of all the above
+  const auto take_block = [&](std::size_t number) {
+    const std::size_t begin = number * block_nodes;
+    if (begin >= count) return false;
+    const std::lock_guard lock(mutex);
+    blocks.push_back(&assembly.take_block(std::min<std::size_t>(block_nodes, count - begin)));
+    return true;
+  };
+  const auto fill_block = [&](std::size_t number) {
+    const auto [writer, block] = [&] {
+      const std::lock_guard lock(mutex);
+      if (idle.empty()) idle.push_back(&writers.emplace_back(model, tids));
+      NodeWriter* const taken = idle.back();
+      idle.pop_back();
+      return std::pair(taken, blocks[number]);
+    }();
+    writer->use(*block);
+    const auto begin = static_cast<std::uint32_t>(number) * block_nodes;
+    for (std::uint32_t n = begin; n < std::min(count, begin + block_nodes); ++n) write(*writer, n);
+    const std::lock_guard lock(mutex);
+    idle.push_back(writer);
+    assembly.close_block(*block);
+  };
+  parallel_pull(threads, take_block, fill_block);
+
+  detail::TraceStorage& storage = assembly.storage();
+  storage.metadata = metadata_of(model, layout);
+  storage.metadata_record = wire::encode_metadata(storage.metadata);
+  for (const NodeWriter& writer : writers) storage.sources.push_back(writer.records());
+  return assembly.finish(OnError::strict, threads);
 }
 
 }  // namespace chakra::pytorch

@@ -22,6 +22,7 @@ class GraphBuilder {
     time_nodes();
     find_parents();
     chain_threads();
+    drop_backward_callers();
     if (model_.device) add_device_edges();
     return std::move(out_);
   }
@@ -230,15 +231,25 @@ class GraphBuilder {
     if (std::find(deps.begin(), deps.end(), from) == deps.end()) deps.push_back(from);
   }
 
-  // An edge that goes back in the order of the CPU could close a cycle.
+  // The order of the CPU. An edge that goes back in it could close a cycle.
+  bool is_before(std::uint32_t one, std::uint32_t other) const {
+    const std::int64_t one_ns = out_.nodes[one].order_ns;
+    const std::int64_t other_ns = out_.nodes[other].order_ns;
+    return one_ns != other_ns ? one_ns < other_ns : one < other;
+  }
+
   bool add_forward_dep(std::uint32_t from, std::uint32_t to) {
-    if (from == no_row || to == no_row) return false;
-    if (out_.nodes[from].order_ns < out_.nodes[to].order_ns ||
-        (out_.nodes[from].order_ns == out_.nodes[to].order_ns && from < to)) {
-      add_dep(from, to);
-      return true;
+    if (from == no_row || to == no_row || !is_before(from, to)) return false;
+    add_dep(from, to);
+    return true;
+  }
+
+  // A damaged host trace may name callers that come later, or each other.
+  void drop_backward_callers() {
+    for (std::uint32_t n = 0; n < count(); ++n) {
+      std::uint32_t& parent = out_.nodes[n].parent;
+      if (parent != no_row && !is_before(parent, n)) parent = no_row;
     }
-    return false;
   }
 
   bool in_chain(const OpsNode& node) const {

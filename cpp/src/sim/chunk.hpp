@@ -34,7 +34,9 @@ struct Chunk {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   TreePlace place = {};
-  std::uint32_t awaited = 0;  ///< children in the tree
+  std::uint32_t awaited = 0;                ///< children in the tree
+  std::vector<std::uint32_t> missing = {};  ///< custom: parents of each step that are not complete
+  std::size_t open = 0;                     ///< custom: steps that are not complete
 
   const Phase& phase() const noexcept { return phases[current]; }
 };

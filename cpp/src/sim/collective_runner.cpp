@@ -97,7 +97,9 @@ void CollectiveRunner::issue(const CollectiveNode& node) {
   const std::uint32_t mine = place(req.subgroup ? req.position : groups_[node.group].position(node.rank).value());
   Numbering numbering;
   if (!config_.parity) numbering = join(node, mine, sizes.size());
-  if (node.size == 0 && node.type != CollectiveType::barrier) {
+  if (planner_.custom(node.type) != nullptr) {
+    // Its traces say how much is sent.
+  } else if (node.size == 0 && node.type != CollectiveType::barrier) {
     ++empty_;
   } else if (node.size < groups_[node.group].size() && node.type != CollectiveType::barrier) {
     ++tiny_;
@@ -139,6 +141,7 @@ CollectiveRequest CollectiveRunner::request(const CollectiveNode& node) const {
   req.rank = node.rank;
   req.root = root;
   req.subgroup = !group.whole;
+  req.grid = group.grid ? &*group.grid : nullptr;
   req.members = group.members();
   req.position = *position;
   req.root_position = *root_position;

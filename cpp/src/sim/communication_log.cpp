@@ -5,12 +5,17 @@
 #include <numeric>
 #include <tuple>
 
+#include "network/route.hpp"
+
 namespace chakra::sim {
 
 namespace {
 
+constexpr double bytes_per_gb = 1073741824.0;
+
 /// Directed links of a dimension that messages can take.
 std::uint64_t usable_links(const Network& network, const Dimension& dimension) {
+  if (network.is_graph()) return network.router()->links();
   const std::uint64_t n = dimension.npus;
   if (n < 2) return 0;
   const std::uint64_t lines = network.npus() / n;
@@ -18,8 +23,11 @@ std::uint64_t usable_links(const Network& network, const Dimension& dimension) {
     case Topology::fully_connected:
       return lines * n * (n - 1);
     case Topology::switch_:
-      return lines * n * 2;
+      return lines * (n * 2 + (dimension.oversubscription > 1 ? 1 : 0));
+    case Topology::mesh:
+      return lines * 2 * (n - 1);
     case Topology::ring:
+    case Topology::graph:
       break;
   }
   // Between two NPUs both ways round are equally short, and one of them is taken.
@@ -132,6 +140,7 @@ void CommunicationLog::phase_begun(std::uint32_t index, const Phase& phase, std:
       totals_[d].messages += loads[d].messages * times;
       totals_[d].bytes += loads[d].bytes * times;
       totals_[d].link_bytes += loads[d].link_bytes * times;
+      totals_[d].busy_ps += loads[d].busy_ps * times;
     }
   }
   if (!recorded) return;
@@ -149,7 +158,7 @@ void CommunicationLog::phase_ended(std::uint32_t index, const Phase& phase, std:
 template <class Change>
 void CommunicationLog::change_activity(std::uint32_t index, const Phase& phase, const Change& change) {
   std::vector<Activity>& activity = open_[index].activity;
-  if (phase.members.list == nullptr && !phase.algorithm.whole) return change(activity[phase.dimension]);
+  if (phase.one_line) return change(activity[phase.dimension]);
   std::for_each(activity.begin(), activity.end(), change);
 }
 
@@ -195,7 +204,9 @@ void CommunicationLog::fill_dimensions(SimulationResult& result) const {
   for (std::size_t d = 0; d < totals_.size(); ++d) {
     const DimensionLoad& load = totals_[d];
     const std::uint64_t links = usable_links(config_.network, config_.network.dimensions()[d]);
-    const double busy = static_cast<double>(load.link_bytes) / config_.network.bytes_per_ns(d);
+    const double per_ns = config_.network.dimensions()[d].bandwidth_gbps * bytes_per_gb / 1e9;
+    const double busy =
+        loads_.counts_links() ? static_cast<double>(load.busy_ps) / 1e3 : static_cast<double>(load.link_bytes) / per_ns;
     const double available = static_cast<double>(links) * static_cast<double>(total_ns);
     columns.messages.push_back(load.messages);
     columns.bytes.push_back(load.bytes);

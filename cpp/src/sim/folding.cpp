@@ -103,7 +103,6 @@ UsedGroups used_groups(const Trace& trace, const GroupTable& table) {
 
 /// The ways between neighbours, the last and the first among them, have the same hops in the same dimensions.
 bool same_ways(const Group& a, const Group& b, const Network& network) {
-  if (a.size() != b.size()) return false;
   for (std::uint32_t i = 0; i < a.size(); ++i) {
     const std::uint32_t next = i + 1 == a.size() ? 0 : i + 1;
     for (std::size_t d = 0; d < network.dimensions().size(); ++d) {
@@ -114,6 +113,26 @@ bool same_ways(const Group& a, const Group& b, const Network& network) {
     }
   }
   return true;
+}
+
+/// The same along every dimension: as many coordinates, and the same hops from each to the next.
+bool same_axes(const SubGrid& a, const SubGrid& b, const Network& network) {
+  for (std::size_t d = 0; d < network.dimensions().size(); ++d) {
+    const std::size_t size = a.coordinates(d).size();
+    if (b.coordinates(d).size() != size) return false;
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto hops = [&](const SubGrid& grid) {
+        return network.hops(d, grid.coordinates(d)[i], grid.coordinates(d)[i + 1 == size ? 0 : i + 1]);
+      };
+      if (hops(a) != hops(b)) return false;
+    }
+  }
+  return true;
+}
+
+bool same_form(const Group& a, const Group& b, const Network& network) {
+  if (a.size() != b.size() || a.grid.has_value() != b.grid.has_value()) return false;
+  return a.grid ? same_axes(*a.grid, *b.grid, network) : same_ways(a, b, network);
 }
 
 /// The groups that stand in one place of the traces hold every rank once, and are of one form.
@@ -127,7 +146,7 @@ bool divide_ranks(const std::vector<std::uint32_t>& group_of_rank, const GroupTa
   return std::all_of(members.begin(), members.end(), [&](const auto& entry) {
     const Group& group = table[entry.first];
     return group.size() == entry.second &&
-           (group.whole || entry.first == group_of_rank.front() || same_ways(first, group, network));
+           (group.whole || entry.first == group_of_rank.front() || same_form(first, group, network));
   });
 }
 

@@ -45,6 +45,8 @@ Group make_group(const ProcessGroup& listed, const SimulationConfig& config) {
       throw ConfigError(where + " lists rank " + std::to_string(rank) + " twice");
     }
   }
+  const bool may_be_grid = !config.parity && !group.whole && std::is_sorted(group.ranks.begin(), group.ranks.end());
+  if (may_be_grid) group.grid = SubGrid::find(config.network, group.ranks);
   return group;
 }
 

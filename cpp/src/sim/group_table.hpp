@@ -10,6 +10,7 @@
 
 #include "chakra_core/simulator.hpp"
 #include "collective/phase.hpp"
+#include "network/sub_grid.hpp"
 
 namespace chakra::sim {
 
@@ -20,6 +21,7 @@ struct Group {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  ///< (rank, position), by rank; empty: the world
   std::uint64_t number = 0;                                     ///< parity: the id that its tags are made of
   bool whole = false;                                           ///< has as many ranks as the network
+  std::optional<SubGrid> grid;                                  ///< not in parity, and if it is in the grid's order
 
   std::optional<std::uint32_t> position(std::uint32_t rank) const;
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ranks.size()); }

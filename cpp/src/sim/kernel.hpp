@@ -21,6 +21,8 @@ enum class ActionKind : std::uint8_t {
   child_reduced,    ///< a = chunk
   parent_received,  ///< a = chunk
   parent_reduced,   ///< a = chunk
+  custom_step,      ///< a = chunk, b = step; a wait is over
+  custom_end,       ///< a = chunk; all steps are complete
   phase_end,        ///< a = chunk; of a phase that was carried out as a whole
 };
 

@@ -17,6 +17,7 @@ enum class Then : std::uint8_t {
   chunk_received,   ///< a = chunk: a message of an exchange is there
   child_received,   ///< a = chunk: a message from a child in a tree
   parent_received,  ///< a = chunk: a message from the parent in a tree
+  custom_step,      ///< a = chunk, b = step of a custom collective
   start_send,       ///< a = held message: the other side is ready for it
   post_receive,     ///< a = held receive: its announcement has arrived
 };

@@ -5,10 +5,14 @@
 #include <string>
 
 #include "chakra_core/errors.hpp"
+#include "collective/custom_collective.hpp"
 
 namespace chakra::sim {
 
 namespace {
+
+/// Above the tags of chunks, of which there are not so many, and below the bits that tell kinds of messages apart.
+constexpr int custom_tag_shift = 40;
 
 bool is_tree(const Phase& phase) {
   return is_rooted(phase.kind) || phase.algorithm.kind == AlgorithmKind::double_binary_tree;
@@ -22,6 +26,7 @@ MessagePhases::MessagePhases(const EndpointCosts& costs, Kernel& kernel, Transpo
 
 void MessagePhases::begin(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
+  if (chunk.phase().custom != nullptr) return begin_custom(index);
   if (is_tree(chunk.phase())) return begin_tree(index);
   chunk.exchange = Exchange(chunk.phase(), costs_.endpoint_ns(chunk.phase()), costs_.parity);
   chunk.opened = chunk.tokens = chunk.sent = chunk.received = 0;
@@ -44,6 +49,10 @@ void MessagePhases::act(const Action& action) {
       return parent_received(action.a);
     case ActionKind::parent_reduced:
       return parent_done(action.a);
+    case ActionKind::custom_step:
+      return end_step(action.a, static_cast<std::uint32_t>(action.b));
+    case ActionKind::custom_end:
+      return listener_.phase_ended(action.a);
     default:
       return;
   }
@@ -58,6 +67,8 @@ void MessagePhases::completed(const Continuation& continuation) {
       return later(index, costs_.endpoint_ns(chunks_[index].phase()), ActionKind::child_received);
     case Then::parent_received:
       return later(index, costs_.endpoint_ns(chunks_[index].phase()), ActionKind::parent_received);
+    case Then::custom_step:
+      return end_step(index, continuation.b);
     default:
       return;
   }
@@ -184,6 +195,46 @@ void MessagePhases::send_down(std::uint32_t index) {
     send(chunk, chunk.phase().members[child], tree_edge_bytes(chunk.phase(), child));
   }
   listener_.phase_ended(index);
+}
+
+// ---- custom collectives
+
+void MessagePhases::begin_custom(std::uint32_t index) {
+  Chunk& chunk = chunks_[index];
+  const CustomCollective::Member& member = (*chunk.phase().custom)[chunk.phase().position];
+  chunk.missing = member.parents;
+  chunk.open = member.steps.size();
+  if (chunk.open == 0) return later(index, 0, ActionKind::custom_end);
+  for (std::uint32_t step = 0; step < member.steps.size(); ++step) {
+    if (member.parents[step] == 0) start_step(index, step);
+  }
+}
+
+void MessagePhases::start_step(std::uint32_t index, std::uint32_t number) {
+  const Chunk& chunk = chunks_[index];
+  const Phase& phase = chunk.phase();
+  const CustomStep& step = (*phase.custom)[phase.position].steps[number];
+  const bool waits = step.kind == CustomStep::Kind::wait;
+  if (waits || step.amount == 0) {
+    return kernel_.act_after(chunk.rank, step.amount, {number, index, ActionKind::custom_step});
+  }
+  const std::uint64_t tag = chunk.phase_tag | std::uint64_t{step.tag} << custom_tag_shift;
+  const std::uint32_t peer = phase.members[step.peer];
+  const Continuation end{Then::custom_step, index, number};
+  if (step.kind == CustomStep::Kind::send) {
+    transport_.send({tag, step.amount, chunk.rank, peer}, end);
+  } else {
+    transport_.receive({tag, step.amount, peer, chunk.rank}, end);
+  }
+}
+
+void MessagePhases::end_step(std::uint32_t index, std::uint32_t number) {
+  Chunk& chunk = chunks_[index];
+  const CustomCollective::Member& member = (*chunk.phase().custom)[chunk.phase().position];
+  for (const NodeIndex child : member.trace->children()[number]) {
+    if (--chunk.missing[child] == 0) start_step(index, child);
+  }
+  if (--chunk.open == 0) later(index, 0, ActionKind::custom_end);
 }
 
 // ---- both

@@ -38,6 +38,10 @@ class MessagePhases final : public PhaseExecutor {
   void await_parent(std::uint32_t index);
   void await_children(std::uint32_t index);
 
+  void begin_custom(std::uint32_t index);
+  void start_step(std::uint32_t index, std::uint32_t step);
+  void end_step(std::uint32_t index, std::uint32_t step);
+
   void send(const Chunk& chunk, std::uint32_t to, std::uint64_t bytes);
   bool receive(const Chunk& chunk, std::uint32_t index, std::uint32_t from, std::uint64_t bytes, Then then);
   void later(std::uint32_t index, std::uint64_t delay, ActionKind kind);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "collective/custom_collective.hpp"
 #include "collective/exchange.hpp"
 #include "collective/tree.hpp"
+#include "network/route.hpp"
 
 namespace chakra::sim {
 
@@ -16,6 +18,14 @@ Phase at(const Phase& phase, std::uint32_t position) {
   Phase moved = phase;
   moved.position = position;
   return moved;
+}
+
+/// Whether all links of each dimension have the dimension's bandwidth.
+bool has_equal_links(const Network& network) {
+  const auto dimensions = network.dimensions();
+  return network.is_regular() && std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& dimension) {
+           return dimension.oversubscription == 1;
+         });
 }
 
 /// Bytes that a member of a ring passes on, where blocks differ by a byte.
@@ -45,6 +55,11 @@ std::uint64_t uneven_ring_bytes(const Phase& phase) {
 
 }  // namespace
 
+PhaseLoads::PhaseLoads(const Network& network, bool parity, bool rendezvous)
+    : network_(network), parity_(parity), rendezvous_(rendezvous) {
+  if (!has_equal_links(network)) router_ = network.router();
+}
+
 std::size_t PhaseLoads::KeyHash::operator()(const Key& key) const noexcept {
   std::uint64_t h = key.total * 0x9e3779b97f4a7c15ULL ^ key.bytes * 0xd6e8feb86659fd93ULL;
   h ^= (std::uint64_t{key.base} << 32 | key.stride) * 0xff51afd7ed558ccdULL;
@@ -66,6 +81,7 @@ std::span<const DimensionLoad> PhaseLoads::of(const Phase& phase) {
 PhaseLoads::Key PhaseLoads::key_of(const Phase& phase) const noexcept {
   const Members& members = phase.members;
   return {members.list,
+          phase.custom,
           phase.bytes,
           phase.total,
           members.size,
@@ -82,7 +98,9 @@ PhaseLoads::Key PhaseLoads::key_of(const Phase& phase) const noexcept {
 /// The members are all NPUs of one line along a dimension, whose distances do not change if all are shifted.
 bool PhaseLoads::is_line(const Phase& phase) const noexcept {
   const Members& members = phase.members;
-  return members.list == nullptr && members.size == network_.dimensions()[phase.dimension].npus &&
+  if (router_ != nullptr || network_.dimensions()[phase.dimension].topology == Topology::mesh) return false;
+  return members.list == nullptr && phase.custom == nullptr &&
+         members.size == network_.dimensions()[phase.dimension].npus &&
          members.stride == network_.stride(phase.dimension);
 }
 
@@ -93,7 +111,7 @@ PhaseLoads::Loads PhaseLoads::count(const Phase& phase) const {
   const bool shifts = phase.algorithm.kind == AlgorithmKind::ring || phase.algorithm.kind == AlgorithmKind::direct;
   if (!is_rooted(phase.kind) && even && shifts && is_line(phase)) {
     add_member(at(phase, 0), loads);
-    for (DimensionLoad& load : loads) load = {load.messages * n, load.bytes * n, load.link_bytes * n};
+    for (DimensionLoad& load : loads) load = {load.messages * n, load.bytes * n, load.link_bytes * n, load.busy_ps * n};
     return loads;
   }
   for (std::uint32_t position = 0; position < n; ++position) add_member(at(phase, position), loads);
@@ -101,6 +119,7 @@ PhaseLoads::Loads PhaseLoads::count(const Phase& phase) const {
 }
 
 void PhaseLoads::add_member(const Phase& phase, Loads& loads) const {
+  if (phase.custom != nullptr) return add_custom(phase, loads);
   if (is_rooted(phase.kind) || phase.algorithm.kind == AlgorithmKind::double_binary_tree) return add_tree(phase, loads);
   if (phase.algorithm.kind == AlgorithmKind::ring) return add_ring(phase, loads);
   add_exchange(phase, loads);
@@ -137,21 +156,42 @@ void PhaseLoads::add_tree(const Phase& phase, Loads& loads) const {
   if (goes_down(phase.kind)) add(parent, child, 1, bytes, loads);
 }
 
+void PhaseLoads::add_custom(const Phase& phase, Loads& loads) const {
+  const std::uint32_t rank = phase.members[phase.position];
+  for (const CustomStep& step : (*phase.custom)[phase.position].steps) {
+    const bool sends = step.kind == CustomStep::Kind::send && step.amount > 0;
+    if (sends) add(rank, phase.members[step.peer], 1, step.amount, loads);
+  }
+}
+
 void PhaseLoads::add(std::uint32_t src, std::uint32_t dst, std::uint64_t count, std::uint64_t bytes,
                      std::span<DimensionLoad> loads) const {
-  if (rendezvous_) {
-    bytes += count * control_bytes;
-    count *= 2;
+  const std::uint64_t announced = rendezvous_ ? count * control_bytes : 0;
+  if (router_ != nullptr) {
+    walk(src, dst, bytes, loads);
+    walk(dst, src, announced, loads);
   }
+  if (rendezvous_) count *= 2;
+  bytes += announced;
   for (std::size_t d = 0; d < loads.size(); ++d) {
     const std::uint32_t from = network_.coordinate(src, d);
     const std::uint32_t to = network_.coordinate(dst, d);
     if (from == to) continue;
     loads[d].messages += count;
     loads[d].bytes += bytes;
-    loads[d].link_bytes += bytes * network_.hops(d, from, to);
+    if (router_ == nullptr) loads[d].link_bytes += bytes * network_.hops(d, from, to);
     // In ASTRA-sim all further dimensions are free.
     if (parity_) return;
+  }
+}
+
+void PhaseLoads::walk(std::uint32_t src, std::uint32_t dst, std::uint64_t bytes, std::span<DimensionLoad> loads) const {
+  for (std::uint32_t node = src; node != dst;) {
+    const Hop hop = router_->next(node, dst);
+    loads[hop.dimension].link_bytes += bytes;
+    // Whole ps add up to the same in every order.
+    loads[hop.dimension].busy_ps += static_cast<std::uint64_t>(1e3 * static_cast<double>(bytes) / hop.bytes_per_ns);
+    node = hop.node;
   }
 }
 

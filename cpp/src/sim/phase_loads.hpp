@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -17,14 +18,14 @@ struct DimensionLoad {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   std::uint64_t link_bytes = 0;  ///< bytes, once for each link that they pass
+  std::uint64_t busy_ps = 0;     ///< what these links need for them; only where links of a dimension differ
 };
 
 /// Counts what messages put on the network; of a phase without sending them. The messages by which a receiver
 /// announces itself (rendezvous) count, too.
 class PhaseLoads {
  public:
-  PhaseLoads(const Network& network, bool parity, bool rendezvous)
-      : network_(network), parity_(parity), rendezvous_(rendezvous) {}
+  PhaseLoads(const Network& network, bool parity, bool rendezvous);
 
   /// Of all messages of all members, by dimension. `phase` is that of any member. Phases that are alike are worked out
   /// once: in O(members) where all blocks of a ring are alike, at most in O(messages).
@@ -34,9 +35,13 @@ class PhaseLoads {
   void add(std::uint32_t src, std::uint32_t dst, std::uint64_t count, std::uint64_t bytes,
            std::span<DimensionLoad> loads) const;
 
+  /// Links of one dimension differ, and `busy_ps` is counted.
+  bool counts_links() const noexcept { return router_ != nullptr; }
+
  private:
   struct Key {
     const std::uint32_t* list;
+    const CustomCollective* custom;
     std::uint64_t bytes;
     std::uint64_t total;
     std::uint32_t size;
@@ -63,10 +68,13 @@ class PhaseLoads {
   void add_ring(const Phase& phase, Loads& loads) const;
   void add_exchange(const Phase& phase, Loads& loads) const;
   void add_tree(const Phase& phase, Loads& loads) const;
+  void add_custom(const Phase& phase, Loads& loads) const;
+  void walk(std::uint32_t src, std::uint32_t dst, std::uint64_t bytes, std::span<DimensionLoad> loads) const;
 
   const Network& network_;
   bool parity_;
   bool rendezvous_;
+  std::shared_ptr<const Router> router_;  ///< if links of a dimension differ
   std::unordered_map<Key, Loads, KeyHash> known_;
   // A run of phases is nearly always of one form.
   Key last_key_ = {};

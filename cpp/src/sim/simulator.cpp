@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "chakra_core/simulator.hpp"
 
+#include <algorithm>
+
 #include "chakra_core/errors.hpp"
 #include "sim/engine.hpp"
 #include "sim/folding.hpp"
@@ -26,6 +28,23 @@ void check_compute_times(std::span<const TracePtr> traces, const SimulationConfi
   }
 }
 
+void check_parity(const SimulationConfig& config) {
+  const auto is_known = [](const Dimension& dimension) {
+    const bool known = dimension.topology != Topology::mesh && dimension.topology != Topology::graph;
+    return known && dimension.oversubscription == 1;
+  };
+  const auto dimensions = config.network.dimensions();
+  if (config.network.is_damaged() || !std::all_of(dimensions.begin(), dimensions.end(), is_known)) {
+    throw ConfigError("ASTRA-sim has no Mesh, no Graph, no oversubscribed Switch and no damage; run without parity");
+  }
+  const SystemConfig& system = config.system;
+  if (system.all_reduce_custom.empty() && system.all_gather_custom.empty() && system.reduce_scatter_custom.empty() &&
+      system.all_to_all_custom.empty()) {
+    return;
+  }
+  throw ConfigError("custom collectives are not known to take the same time in ASTRA-sim; run without parity");
+}
+
 void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   const std::uint32_t npus = config.network.npus();
   if (traces.size() != npus) {
@@ -49,6 +68,7 @@ void check(std::span<const TracePtr> traces, const SimulationConfig& config) {
   if (!(config.injection_scale >= 0) || !(config.injection_scale <= 1e9)) {
     throw ConfigError("injection-scale is " + std::to_string(config.injection_scale) + "; it must be 0 to 1e9");
   }
+  if (config.parity) check_parity(config);
   if (config.parity && config.congestion && config.network.dimensions().size() > 1) {
     throw ConfigError("ASTRA-sim's congestion-aware network has one dimension, not " +
                       std::to_string(config.network.dimensions().size()) + "; run without parity");
@@ -111,8 +131,8 @@ class Run {
 
   bool may_fold() const {
     const bool formulas = config_.fidelity == Fidelity::automatic || config_.fidelity == Fidelity::closed;
-    return config_.fold && formulas && config_.observer == nullptr && !config_.congestion && traces_.size() > 1 &&
-           sim::are_alike(traces_, config_, groups_, plans_);
+    return config_.fold && formulas && config_.observer == nullptr && !config_.congestion &&
+           config_.network.is_regular() && traces_.size() > 1 && sim::are_alike(traces_, config_, groups_, plans_);
   }
 
   SimulationResult folded() {

@@ -57,8 +57,8 @@ class Report {
       }
       if (side.then == Then::send_done) sends_.push_back({key, side.a, side.b});
       if (side.then == Then::receive_done) receives_[{side.a, side.b}] = key;
-      const bool of_chunk =
-          side.then == Then::chunk_received || side.then == Then::child_received || side.then == Then::parent_received;
+      const bool of_chunk = side.then == Then::chunk_received || side.then == Then::child_received ||
+                            side.then == Then::parent_received || side.then == Then::custom_step;
       if (of_chunk && !waiting.arrived) chunk_waits_[chunks_[side.a].collective].push_back(key);
     }
   }

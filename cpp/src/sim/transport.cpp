@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "network/whole_ns.hpp"
+
 namespace chakra::sim {
 
 namespace {
@@ -19,7 +21,7 @@ std::uint64_t narrowed(std::uint64_t bytes) {
 Transport::Transport(const Network& network, const TransportOptions& options, Kernel& kernel,
                      CompletionListener& listener)
     : network_(network), options_(options), kernel_(kernel), listener_(listener) {
-  if (options.congestion) router_ = std::make_unique<Router>(network);
+  if (options.congestion) router_ = network.router();
 }
 
 void Transport::send(const MatchKey& key, const Continuation& sent) {
@@ -124,13 +126,12 @@ void Transport::occupy(std::uint32_t link, std::uint32_t message) {
   Message& moving = in_flight_[message];
   moving.node = hop.node;
   moving.next = none;
-  const double transfer = static_cast<double>(moving.key.bytes) / network_.bytes_per_ns(hop.dimension);
-  const double latency = network_.dimensions()[hop.dimension].latency_ns;
-  kernel_.schedule(EventKind::hop_arrival, static_cast<std::uint64_t>(latency + transfer), message);
-  kernel_.schedule(EventKind::link_free, static_cast<std::uint64_t>(transfer), link);
+  const double transfer = static_cast<double>(moving.key.bytes) / hop.bytes_per_ns;
+  kernel_.schedule(EventKind::hop_arrival, whole_ns(hop.latency_ns + transfer), message);
+  kernel_.schedule(EventKind::link_free, whole_ns(transfer), link);
   ++use.messages;
   use.bytes += moving.key.bytes;
-  use.busy_ns += static_cast<std::uint64_t>(transfer);
+  use.busy_ns += whole_ns(transfer);
 }
 
 void Transport::link_free(std::uint32_t link) {

@@ -105,7 +105,7 @@ class Transport {
   std::vector<Sent> last_sent_;  ///< by NPU
   SlotPool<Continuation> late_;
   SlotPool<Held> held_;
-  std::unique_ptr<Router> router_;
+  std::shared_ptr<const Router> router_;
   SlotPool<Link> links_;                                   ///< busy links only
   std::unordered_map<std::uint64_t, std::uint32_t> busy_;  ///< number of a link to its place in links_
   std::unordered_map<std::uint64_t, LinkUse> link_uses_;   ///< by number of the link

@@ -2,9 +2,9 @@
 #include "trace/children.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <numeric>
-#include <vector>
 
 #include "trace/column.hpp"
 #include "trace/sort_rows.hpp"
@@ -21,14 +21,20 @@ using Children = detail::TraceStorage::Children;
 class ParentLists {
  public:
   ParentLists(const Trace& trace, DependencyKind kind, const detail::IdOrder& order) : offsets_(trace.size() + 1) {
-    gather(kind != DependencyKind::control ? trace.data_deps() : no_parents_of(trace),
-           kind != DependencyKind::data ? trace.ctrl_deps() : no_parents_of(trace), order.row_of_rank);
+    if (kind != DependencyKind::control) {
+      use(trace.data_deps());
+    }
+    if (kind != DependencyKind::data) {
+      use(trace.ctrl_deps());
+    }
+    // Pass by pass: what one node needs is loaded while others wait for theirs.
+    gather(order.row_of_rank);
+    drop_doubled();
     if (!order.rank_of_row.empty()) {
       for (NodeIndex& parent : parents_) {
         parent = order.rank_of_row[parent];
       }
     }
-    drop_doubled();
   }
 
   /// Of all nodes, one list after another.
@@ -39,24 +45,30 @@ class ParentLists {
 
  private:
   /// Lists of so many parents are compared with each other sooner than they are sorted.
-  static constexpr std::size_t few = 12;
+  static constexpr std::uint64_t few = 12;
 
-  Adjacency no_parents_of(const Trace& trace) {
-    no_offsets_.assign(trace.size() + 1, 0);
-    return {no_offsets_, {}};
+  /// A kind of dependencies that no node has costs nothing: where it lies in memory is not even looked at.
+  void use(const Adjacency& kind) {
+    if (!kind.indices.empty()) {
+      kinds_[used_++] = kind;
+    }
   }
+  std::span<const Adjacency> kinds() const noexcept { return std::span(kinds_).first(used_); }
 
-  void gather(const Adjacency& data, const Adjacency& ctrl, std::span<const NodeIndex> row_of_rank) {
-    parents_.resize(data.indices.size() + ctrl.indices.size());
+  void gather(std::span<const NodeIndex> row_of_rank) {
+    std::size_t all = 0;
+    for (const Adjacency& kind : kinds()) {
+      all += kind.indices.size();
+    }
+    parents_.resize(all);
     std::size_t to = 0;
     offsets_[0] = 0;
     for (std::size_t node = 0; node + 1 < offsets_.size(); ++node) {
-      look_ahead(data, row_of_rank, node);
-      look_ahead(ctrl, row_of_rank, node);
+      look_ahead(row_of_rank, node);
       const std::size_t row = row_of_rank.empty() ? node : row_of_rank[node];
-      for (const Adjacency* kind : {&data, &ctrl}) {
-        for (std::uint64_t i = kind->offsets[row]; i < kind->offsets[row + 1]; ++i) {
-          parents_[to++] = kind->indices[i];
+      for (const Adjacency& kind : kinds()) {
+        for (std::uint64_t i = kind.offsets[row]; i < kind.offsets[row + 1]; ++i) {
+          parents_[to++] = kind.indices[i];
         }
       }
       offsets_[node + 1] = to;
@@ -64,12 +76,14 @@ class ParentLists {
   }
 
   /// Asks for what rows later in a list need: first where their parents are, then these.
-  static void look_ahead(const Adjacency& kind, std::span<const NodeIndex> rows, std::size_t at) noexcept {
+  void look_ahead(std::span<const NodeIndex> rows, std::size_t at) const noexcept {
     constexpr std::size_t far = 32;
     constexpr std::size_t near = 12;
     if (at + far < rows.size()) {
-      __builtin_prefetch(kind.offsets.data() + rows[at + far]);
-      __builtin_prefetch(kind.indices.data() + kind.offsets[rows[at + near]]);
+      for (const Adjacency& kind : kinds()) {
+        __builtin_prefetch(kind.offsets.data() + rows[at + far]);
+        __builtin_prefetch(kind.indices.data() + kind.offsets[rows[at + near]]);
+      }
     }
   }
 
@@ -106,9 +120,10 @@ class ParentLists {
     return static_cast<std::uint64_t>(std::move(at(begin), past, at(to)) - parents_.begin());
   }
 
+  std::array<Adjacency, 2> kinds_;
+  std::size_t used_ = 0;
   detail::Column<std::uint64_t> offsets_;
   detail::Column<NodeIndex> parents_;
-  std::vector<std::uint64_t> no_offsets_;
 };
 
 void make_children(const Trace& trace, DependencyKind kind, const detail::IdOrder& order, Children& children) {

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from chakra_core._core import ConfigError, LinkedTrace, Trace
-from chakra_core.cli.link import check_output, describe, link_pair, rank_of
+from chakra_core.cli.link import check_output, describe, link_pair, rank_of, replay_facts
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import (
     DeviceOption,
@@ -123,9 +123,7 @@ class ConvertChoices(NamedTuple):
         if not self.replay:
             return {}
         report = watch("replaying", lambda _: replay_trace(trace))
-        facts = ("recorded_ns", "replayed_ns", "total_error", "start_error_ns", "inversions")
-        waits = ("unexplained_device_waits", "unexplained_device_wait_ns")
-        return {"replay": {name: getattr(report, name) for name in (*facts, *waits)}, "replay_text": report.text}
+        return {"replay": replay_facts(report), "replay_text": report.text}
 
 
 _Converted: TypeAlias = "tuple[Trace, dict[str, Any]]"

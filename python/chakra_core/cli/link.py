@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from chakra_core._core import ConfigError, LinkedTrace
+from chakra_core._core import ConfigError, LinkedTrace, ReplayReport
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import DeviceOption, HostOption, JsonOption, OnErrorOption, RankOption
 from chakra_core.cli.printing import format_bytes, print_json
@@ -82,7 +82,15 @@ def describe(linked: LinkedTrace) -> dict[str, Any]:
         "process_groups": linked.process_groups,
         "counts": linked.report.counts,
         "advice": linked.report.advice,
+        "replay": None if linked.report.replay is None else replay_facts(linked.report.replay),
     }
+
+
+def replay_facts(report: ReplayReport) -> dict[str, Any]:
+    """Figures of a replay, as plain values for JSON."""
+    facts = ("recorded_ns", "replayed_ns", "total_error", "start_error_ns", "inversions")
+    waits = ("unexplained_device_waits", "unexplained_device_wait_ns")
+    return {name: getattr(report, name) for name in (*facts, *waits)}
 
 
 def _title(pair: TracePair, linked: LinkedTrace) -> str:

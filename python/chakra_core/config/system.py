@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
+from chakra_core._core import Trace
 from chakra_core.config.model import ConfigModel
 from chakra_core.config.quantities import MemoryBandwidth, Nanoseconds, TeraOperations
 
@@ -36,6 +37,21 @@ def _flag(value: object) -> object:
     raise PydanticCustomError("config", "found {found}, allowed: 0, 1, true, false", {"found": repr(value)})
 
 
+def _check_custom(value: object) -> object:
+    """Take a prefix or a name with %d, alone or in a list of one as ASTRA-sim has it; or traces."""
+    parts = list(value) if isinstance(value, list | tuple) else [value]
+    is_name = len(parts) == 1 and isinstance(parts[0], str) and parts[0] != ""
+    if is_name or (parts and all(isinstance(part, Trace) for part in parts)):
+        return tuple(parts)
+    raise PydanticCustomError(
+        "config",
+        "found {found}, allowed: the prefix of a file a member ('ring' for ring.0.et, ring.1.et, ...), or their traces",
+        {"found": repr(value) if len(repr(value)) <= 80 else repr(value)[:77] + "..."},
+    )
+
+
+CustomCollective = Annotated[tuple[Any, ...], BeforeValidator(_check_custom)]
+"""Where a custom collective is: `("prefix",)`, or a tuple of one Trace a member."""
 Algorithm = Annotated[str, Field(strict=True), AfterValidator(_check_algorithm)]
 Algorithms = tuple[Algorithm, ...]
 _Flag = Annotated[bool, BeforeValidator(_flag)]
@@ -63,6 +79,9 @@ class System(ConfigModel):
         roofline_enabled: compute nodes take their time from num_ops and tensor_size instead of their duration.
         replay_only: every node takes its recorded duration; nothing is communicated.
         model_shared_bus: ASTRA-sim's LogGP bus model, which is not offered: only 0 is accepted.
+
+    `all_reduce_implementation_custom` (and so on for the other three) replaces the algorithm by one trace a member of
+    the group: a prefix ("ring" for ring.0.et, ring.1.et, ...; from the working directory), a name with %d, or traces.
 
     The other keys (`scheduling_policy`, `boost_mode`, `local_reduction_delay`, `L`, `o`, `g`, `G`, `trace_enabled`,
     `track_local_mem`, `local_mem_trace_filename`) are checked and have no influence on the result, as in ASTRA-sim.
@@ -95,10 +114,10 @@ class System(ConfigModel):
     track_local_mem: _Flag = False
     local_mem_trace_filename: str = "local_mem_trace"
 
-    all_reduce_implementation_custom: Any = None
-    all_gather_implementation_custom: Any = None
-    reduce_scatter_implementation_custom: Any = None
-    all_to_all_implementation_custom: Any = None
+    all_reduce_implementation_custom: CustomCollective | None = None
+    all_gather_implementation_custom: CustomCollective | None = None
+    reduce_scatter_implementation_custom: CustomCollective | None = None
+    all_to_all_implementation_custom: CustomCollective | None = None
     per_node_custom_implementation: Any = None
 
     @model_validator(mode="after")
@@ -107,12 +126,9 @@ class System(ConfigModel):
             raise PydanticCustomError(
                 "config", "'model-shared-bus': found 1; the shared-bus model is not offered, allowed: 0"
             )
-        custom = [name for name in type(self).model_fields if "custom" in name and getattr(self, name) is not None]
-        if custom:
+        if self.per_node_custom_implementation is not None:
             raise PydanticCustomError(
-                "config",
-                "'{key}': collective algorithms from a trace are not offered; remove the key",
-                {"key": custom[0].replace("_", "-")},
+                "config", "'per-node-custom-implementation': one for each node is not offered; remove the key"
             )
         if self.roofline_enabled and not (self.peak_perf > 0 and self.local_mem_bw > 0):
             raise PydanticCustomError(

@@ -34,6 +34,7 @@ Replays: TypeAlias = ReplayReport | Sequence[ReplayReport] | Mapping[int, Replay
 
 # More ranks than this are listed in no table.
 _LISTED_RANKS = 16
+_LISTED_VALUES = 16
 _SHARES = (
     ("host ops matched", "host ops"),
     ("device work linked to its launch", "device work"),
@@ -269,7 +270,12 @@ def _replay_section(replays: dict[int, ReplayReport]) -> Section:
 
 def _configuration_section(result: Result, *, recorded: bool) -> Section:
     tables = [
-        HtmlTable(("", ""), [[key, _value_text(value)] for key, value in values.items()], section, numeric_from=2)
+        HtmlTable(
+            ("", ""),
+            [[key, _value_text(value)] for key, value in values.items() if value != []],
+            section,
+            numeric_from=2,
+        )
         for section, values in result.configuration.items()
         if values and not (recorded and section != "options")
     ]
@@ -280,5 +286,8 @@ def _value_text(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
-        return ", ".join(map(_value_text, value))
+        more = f", ... ({len(value):,} in all)" if len(value) > _LISTED_VALUES else ""
+        return ", ".join(map(_value_text, value[:_LISTED_VALUES])) + more
+    if isinstance(value, dict):
+        return " ".join(f"{key}={_value_text(part)}" for key, part in value.items())
     return f"{value:g}" if isinstance(value, float) else json.dumps(value)

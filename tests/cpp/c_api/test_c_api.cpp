@@ -260,8 +260,30 @@ TEST(CFeeder, FeedsAndOutlivesTheTrace) {
   EXPECT_EQ(drain(feeder.get()), (std::vector<std::uint32_t>{1, 0, 2, 3}));
   EXPECT_EQ(chakra_feeder_remaining(feeder.get()), 0u);
   EXPECT_EQ(chakra_feeder_peek(feeder.get()), CHAKRA_NO_ROW);
-  chakra_feeder_reset(feeder.get());
+  EXPECT_EQ(chakra_feeder_reset(feeder.get(), nullptr), CHAKRA_OK);
   EXPECT_EQ(chakra_feeder_remaining(feeder.get()), 4u);
+}
+
+TEST(CFeeder, ShowsItsNodes) {
+  const TraceHandle trace = load_sample();
+  const FeederHandle feeder(chakra_feeder_create(trace.get(), nullptr, nullptr));
+  std::uint32_t at = 9;
+  const chakra_trace* shown = chakra_feeder_node(feeder.get(), 2, &at, nullptr);
+  ASSERT_TRUE(shown);
+  EXPECT_EQ(chakra_trace_ids(shown)[at], 20u);
+  std::uint64_t ids[4] = {};
+  EXPECT_EQ(chakra_feeder_id(feeder.get(), 3, ids, nullptr), CHAKRA_OK);
+  EXPECT_EQ(ids[0], 40u);
+  EXPECT_EQ(chakra_feeder_find(feeder.get(), 20), 2u);
+  EXPECT_EQ(chakra_feeder_find(feeder.get(), 21), CHAKRA_NO_ROW);
+  std::size_t count = 0;
+  EXPECT_EQ(chakra_feeder_parents(feeder.get(), 2, CHAKRA_BOTH, ids, 2, &count, nullptr), CHAKRA_OK);
+  EXPECT_EQ(count, 3u);
+  EXPECT_EQ(ids[1], 30u);
+  EXPECT_EQ(ids[2], 0u) << "no more than there is place for";
+  EXPECT_EQ(chakra_feeder_node(feeder.get(), 4, &at, nullptr), nullptr);
+  EXPECT_EQ(chakra_feeder_id(feeder.get(), 4, ids, nullptr), CHAKRA_ERROR_ARGUMENT);
+  EXPECT_EQ(chakra_feeder_statistics(feeder.get()).nodes_read, 0u);
 }
 
 TEST(CFeeder, ChecksTheState) {
@@ -378,6 +400,115 @@ TEST(CFeeder, ExplainsADeadlock) {
   EXPECT_EQ(chakra_feeder_pop(feeder.get(), &row, &error), CHAKRA_ERROR_DEPENDENCY);
   EXPECT_NE(Problem(error).message.find("2"), std::string::npos);
   EXPECT_EQ(chakra_feeder_pop_all(feeder.get(), &row, 1, &size, nullptr), CHAKRA_ERROR_DEPENDENCY);
+}
+
+class CStream : public testing::Test {
+ protected:
+  FeederHandle stream(const std::string& bytes, std::size_t window, chakra_error** error = nullptr,
+                      const chakra_feeder_options* options = nullptr) {
+    write_file(path_, bytes);
+    chakra_stream_options reading = chakra_stream_default_options();
+    EXPECT_GT(reading.window, 1u);
+    reading.window = window;
+    return FeederHandle(chakra_feeder_stream(path_.c_str(), options, &reading, error));
+  }
+
+  ScratchDirectory directory_;
+  std::string path_ = (directory_ / "stream.et").string();
+};
+
+TEST_F(CStream, FeedsInTheOrderOfTheWholeTrace) {
+  const TraceHandle trace = load_sample();
+  const FeederHandle whole(chakra_feeder_create(trace.get(), nullptr, nullptr));
+  const std::vector<std::uint32_t> order = drain(whole.get());
+  for (const std::size_t window : {0u, 1u, 2u, 1000u}) {
+    const FeederHandle feeder = stream(sample(), window);
+    ASSERT_TRUE(feeder);
+    EXPECT_EQ(chakra_feeder_remaining(feeder.get()), 4u);
+    EXPECT_EQ(drain(feeder.get()), order) << "window " << window;
+    EXPECT_EQ(chakra_feeder_remaining(feeder.get()), 0u);
+    EXPECT_EQ(chakra_feeder_statistics(feeder.get()).nodes_read, 4u);
+    EXPECT_EQ(chakra_feeder_reset(feeder.get(), nullptr), CHAKRA_OK);
+    EXPECT_EQ(drain(feeder.get()), order) << "once more";
+  }
+}
+
+TEST_F(CStream, ShowsNodesWhileTheyAreHeld) {
+  const FeederHandle feeder = stream(sample(), 1000);
+  std::uint32_t row = 0;
+  std::uint32_t at = 9;
+  ASSERT_EQ(chakra_feeder_pop(feeder.get(), &row, nullptr), CHAKRA_OK);
+  EXPECT_EQ(row, 1u);
+  EXPECT_EQ(chakra_feeder_find(feeder.get(), 10), 1u);
+  const chakra_trace* block = chakra_feeder_node(feeder.get(), row, &at, nullptr);
+  ASSERT_TRUE(block);
+  EXPECT_EQ(chakra_trace_ids(block)[at], 10u);
+  std::int64_t size = 0;
+  EXPECT_EQ(chakra_trace_get_int64(block, at, "comm_size", &size, nullptr), CHAKRA_OK);
+  EXPECT_EQ(size, 64);
+  const RecordHandle record(chakra_record_read(block, at, nullptr));
+
+  std::uint64_t ids[4] = {};
+  std::size_t count = 0;
+  EXPECT_EQ(chakra_feeder_parents(feeder.get(), 2, CHAKRA_BOTH, ids, 4, &count, nullptr), CHAKRA_OK);
+  EXPECT_EQ(std::vector<std::uint64_t>(ids, ids + count), (std::vector<std::uint64_t>{30, 30, 10}));
+  EXPECT_EQ(chakra_feeder_parents(feeder.get(), 2, CHAKRA_CONTROL, ids, 4, &count, nullptr), CHAKRA_OK);
+  EXPECT_EQ(count, 1u);
+
+  ASSERT_EQ(chakra_feeder_complete(feeder.get(), row, nullptr), CHAKRA_OK);
+  chakra_error* error = nullptr;
+  EXPECT_EQ(chakra_feeder_node(feeder.get(), row, &at, &error), nullptr);
+  EXPECT_EQ(Problem(error).status, CHAKRA_ERROR_STATE) << "complete by now";
+  EXPECT_EQ(chakra_feeder_id(feeder.get(), 99, ids, nullptr), CHAKRA_ERROR_STATE);
+  EXPECT_EQ(chakra_feeder_find(feeder.get(), 10), CHAKRA_NO_ROW);
+  EXPECT_EQ(chakra_feeder_take(feeder.get(), 99, nullptr), CHAKRA_ERROR_STATE);
+  EXPECT_EQ(chakra_feeder_complete(feeder.get(), row, nullptr), CHAKRA_ERROR_STATE);
+  ASSERT_TRUE(record);
+  EXPECT_NE(chakra_record_find(record.get(), "pg_name"), CHAKRA_NO_ATTRIBUTE);
+}
+
+TEST_F(CStream, FailsWhereTheFileDoes) {
+  chakra_error* error = nullptr;
+  EXPECT_EQ(chakra_feeder_stream("/nowhere/absent.et", nullptr, nullptr, &error), nullptr);
+  EXPECT_EQ(Problem(error).status, CHAKRA_ERROR_IO);
+  EXPECT_EQ(chakra_feeder_stream(nullptr, nullptr, nullptr, nullptr), nullptr);
+  error = nullptr;
+  EXPECT_FALSE(stream(R"({"workload_graph": []})", 5, &error));
+  EXPECT_EQ(Problem(error).status, CHAKRA_ERROR_FORMAT);
+  error = nullptr;
+  EXPECT_FALSE(stream(sample().substr(0, sample().size() - 2), 5, &error));
+  EXPECT_EQ(Problem(error).status, CHAKRA_ERROR_FORMAT);
+
+  int asked = 0;
+  chakra_feeder_options options = chakra_feeder_default_options();
+  options.order = CHAKRA_ORDER_COMPARATOR;
+  options.before = later_rows_first;
+  options.context = &asked;
+  error = nullptr;
+  EXPECT_FALSE(stream(sample(), 5, &error, &options));
+  EXPECT_EQ(Problem(error).status, CHAKRA_ERROR_ARGUMENT);
+
+  // A bad record far behind, and a parent that is nowhere, are told of when they are reached.
+  std::string bytes = record("");
+  for (std::uint64_t id = 1; id <= 10'000; ++id) {
+    bytes += node(id, "");
+  }
+  options = chakra_feeder_default_options();
+  options.order = CHAKRA_ORDER_FILE;
+  const FeederHandle bad = stream(bytes + record("\x08"), 1, nullptr, &options);
+  ASSERT_TRUE(bad);
+  EXPECT_GT(drain(bad.get()).size(), 5'000u);
+  EXPECT_EQ(chakra_feeder_peek(bad.get()), CHAKRA_NO_ROW);
+  std::uint32_t row = 0;
+  error = nullptr;
+  EXPECT_EQ(chakra_feeder_pop(bad.get(), &row, &error), CHAKRA_ERROR_FORMAT);
+  EXPECT_NE(Problem(error).message.find("stream.et"), std::string::npos);
+
+  const FeederHandle orphan = stream(record("") + node(1, number_field(5, 99)), 1);
+  ASSERT_TRUE(orphan);
+  error = nullptr;
+  EXPECT_EQ(chakra_feeder_pop(orphan.get(), &row, &error), CHAKRA_ERROR_DEPENDENCY);
+  EXPECT_NE(Problem(error).message.find("99"), std::string::npos);
 }
 
 TEST(CHandles, FreeingNothingIsAllowed) {

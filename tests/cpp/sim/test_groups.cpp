@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "chakra_core/errors.hpp"
@@ -86,6 +88,92 @@ TEST(Groups, SubgroupsOfAnySizeAndAlgorithm) {
     }
     EXPECT_NO_THROW(simulate(traces, config)) << algorithm;
   }
+}
+
+/// Finish of every rank after one collective, whose members are those of `group`, or all of them.
+std::vector<std::uint64_t> finish(const SimulationConfig& config, CollectiveType type, std::int64_t bytes,
+                                  std::int64_t root, const std::vector<std::uint32_t>& group = {}) {
+  std::vector<TracePtr> traces;
+  for (std::uint32_t r = 0; r < config.network.npus(); ++r) {
+    const bool is_member = group.empty() || std::count(group.begin(), group.end(), r) > 0;
+    const auto name = group.empty() ? std::nullopt : std::optional<std::string>("g");
+    traces.push_back(is_member ? RankTrace().collective(type, bytes, name, root).build() : RankTrace().build());
+  }
+  return simulate(traces, config).finish_ns;
+}
+
+TEST(Groups, AGridIsANetworkOfItsOwn) {
+  const Dimension ring{Topology::ring, 4, 25, 700};
+  const Dimension port{Topology::switch_, 3, 50, 300};
+  const Dimension full{Topology::fully_connected, 4, 10, 100};
+  const auto algorithms = [](SimulationConfig& config, std::vector<std::string> names) {
+    SystemConfig& system = config.system;
+    for (auto* list : {&system.all_reduce, &system.all_gather, &system.reduce_scatter, &system.all_to_all}) {
+      list->clear();
+      for (const std::string& name : names) list->push_back(parse_algorithm(name));
+    }
+    system.endpoint_delay_ns = 13;
+    system.local_mem_bw = 900;
+    system.preferred_dataset_splits = 3;
+  };
+  const auto grid = [](std::vector<std::uint32_t> xs, std::vector<std::uint32_t> ys, std::vector<std::uint32_t> zs) {
+    std::vector<std::uint32_t> npus;
+    for (const std::uint32_t z : zs) {
+      for (const std::uint32_t y : ys) {
+        for (const std::uint32_t x : xs) npus.push_back(x + 4 * y + 12 * z);
+      }
+    }
+    return npus;
+  };
+  Dimension two_ports = port;
+  two_ports.npus = 2;
+  struct Case {
+    std::vector<std::uint32_t> members;
+    std::vector<Dimension> alone;
+    std::vector<std::string> names;
+  };
+  const Case cases[] = {
+      {grid({0, 1, 2, 3}, {1}, {2}), {ring}, {"ring"}},
+      {grid({2}, {0, 1, 2}, {3}), {port}, {"direct"}},
+      {grid({1}, {0}, {0, 1, 2, 3}), {full}, {"direct2"}},
+      {grid({0, 1, 2, 3}, {0, 1, 2}, {1}), {ring, port}, {"ring", "direct"}},
+      {grid({3}, {0, 2}, {0, 1, 2, 3}), {two_ports, full}, {"direct", "direct2"}},
+  };
+  for (const Case& one : cases) {
+    SimulationConfig whole = on({ring, port, full});
+    algorithms(whole, {"ring", "direct", "direct2"});
+    whole.groups = {{"g", one.members}};
+    SimulationConfig alone = on(one.alone);
+    algorithms(alone, one.names);
+    for (const auto optimization : {CollectiveOptimization::baseline, CollectiveOptimization::local_bw_aware}) {
+      whole.system.collective_optimization = alone.system.collective_optimization = optimization;
+      for (std::uint8_t type = 0; type < 10; ++type) {
+        for (const std::int64_t bytes : {100'000, 1'001, 5}) {
+          const auto kind = static_cast<CollectiveType>(type);
+          const std::size_t root = one.members.size() / 2;
+          const auto expected = finish(alone, kind, bytes, static_cast<std::int64_t>(root));
+          const auto found = finish(whole, kind, bytes, one.members[root], one.members);
+          for (std::size_t i = 0; i < one.members.size(); ++i) {
+            EXPECT_EQ(found[one.members[i]], expected[i]) << to_string(kind) << " " << bytes << " member " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Groups, NoGridIsOneRing) {
+  SimulationConfig config = on({{Topology::ring, 2, 50, 500}, {Topology::switch_, 2, 50, 500}});
+  testing::use(config, "direct");
+  const auto steps = [&](const std::vector<std::uint32_t>& members) {
+    config.groups = {{"g", members}};
+    return finish(config, ar, 600, members[0], members)[0];
+  };
+  const Network& network = config.network;
+  // Four steps on the ring 0, 1, 2; what comes last to rank 0 has gone 2, 0, 1, 2, 0.
+  const std::uint64_t last_hop = network.delay(2, 0, 200);
+  EXPECT_EQ(steps({2, 0, 1}), last_hop + network.delay(0, 1, 200) + network.delay(1, 2, 200) + last_hop);
+  EXPECT_EQ(steps({0, 2}), 2 * network.delay(0, 2, 300));
 }
 
 TEST(Groups, BadGroupsAreRefused) {

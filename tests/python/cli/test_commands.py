@@ -211,11 +211,11 @@ def one_error(capsys: Capture, *arguments: str) -> str:
 
 
 def test_errors_are_one_line(folder: Path, capsys: Capture) -> None:
-    Path("bad.yml").write_text("topology: [Mesh]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [500]\n")
+    Path("bad.yml").write_text("topology: [Torus]\nnpus_count: [4]\nbandwidth: [50]\nlatency: [500]\n")
     Path("bad.et").write_bytes(b"\xff" * 20)
     assert "none.et: no such file" in one_error(capsys, "info", "none.et")
     assert "bad.et: " in one_error(capsys, "info", "bad.et")
-    assert "found 'Mesh', allowed: " in one_error(capsys, "simulate", "run", "--network", "bad.yml")
+    assert "found 'Torus', allowed: " in one_error(capsys, "simulate", "run", "--network", "bad.yml")
     assert "none.yml: cannot read" in one_error(capsys, "simulate", "run", "--network", "none.yml")
     assert "found 2 of 4 ranks: 2-3 missing" in one_error(
         capsys, "simulate", "run.0.et", "run.1.et", "--network", "network.yml"

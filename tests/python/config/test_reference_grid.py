@@ -21,7 +21,6 @@ REFUSED = {
     "memory node, remote-mem-bw missing (0)": "'remote-mem-bw': found 0",
     "memory-type missing": "missing key 'memory-type'",
     "bandwidth 0": "'bandwidth'[0]: found 0",
-    "unknown topology name": "'topology'[0]: found 'Mesh'",
     "list length mismatch": "'topology' has 2, 'npus_count' has 1",
 }
 

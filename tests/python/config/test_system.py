@@ -89,7 +89,15 @@ def test_keys_that_a_file_must_have(tmp_path: Path, key: str) -> None:
             {"roofline-enabled": 1},
             "'roofline-enabled' needs 'peak-perf' and 'local-mem-bw' above 0, found 0.0 and 1600",
         ),
-        ({"all-reduce-implementation-custom": ["x"]}, "'all-reduce-implementation-custom': collective algorithms from"),
+        (
+            {"all-reduce-implementation-custom": ["x", "y"]},
+            "'all-reduce-implementation-custom': found .'x', 'y'., allowed",
+        ),
+        (
+            {"all-gather-implementation-custom": 5},
+            "'all-gather-implementation-custom': found 5, allowed: the prefix of a",
+        ),
+        ({"per-node-custom-implementation": "x"}, "'per-node-custom-implementation': one for each node is not offered"),
         ({"endpoint-delai": 1}, "unknown key 'endpoint-delai'; did you mean 'endpoint-delay'"),
     ],
 )

@@ -106,4 +106,7 @@ def test_critical_path_in_c(programs: Path, tmp_path: Path) -> None:
         comp(5, 2, duration_ns=20),
     )
     assert run(programs / "critical_path", trace) == "nodes 5, critical path 360 ns\n"
+    assert run(programs / "critical_path", trace, "5") == "nodes 5, end 360 ns, 5 held at most\n"
+    # Node 5 is read, and started, when node 4 no longer fills the window: at 350 instead of 200.
+    assert run(programs / "critical_path", trace, "1") == "nodes 5, end 370 ns, 3 held at most\n"
     run("sh", "-c", f"'{programs / 'critical_path'}' '{tmp_path / 'absent.et'}' 2>&1 | grep absent.et")

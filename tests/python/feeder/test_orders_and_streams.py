@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,6 +97,28 @@ def test_what_batches_refuse() -> None:
     feeder.complete_batch(range(1, 3))
     feeder.complete_batch([])
     assert feeder.done
+
+
+def test_arguments_of_batches_go_by_place_or_name() -> None:
+    feeder = cc.Feeder(trace_of([Given(1), Given(2), Given(3), Given(4)]))
+    assert feeder.pop_batch(1, None).tolist() == [1]
+    assert feeder.pop_batch(complete=[1], max=1).tolist() == [2]
+    feeder.complete_batch(ids=[2])
+    assert feeder.pop_batch(max=None).tolist() == [3, 4]
+    wrong: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
+        (feeder.pop_batch, (1, None, 2), {}, "at most 2"),
+        (feeder.pop_batch, (1,), {"max": 1}, "'max' twice"),
+        (feeder.pop_batch, (), {"most": 1}, "no argument 'most'"),
+        (feeder.complete_batch, (), {}, "needs the argument 'ids'"),
+        (cc.Feeder.pop_batch, (cc.Feeder.__new__(cc.Feeder),), {}, "__init__"),
+        (cc.Feeder.pop_batch, (object(),), {}, "Feeder"),
+        (feeder.pop_batch, ("many",), {}, "max must be"),
+        (feeder.pop_batch, (-1,), {}, "max must be"),
+    ]
+    for method, arguments, named, said in wrong:
+        with pytest.raises(TypeError, match=said):
+            method(*arguments, **named)
+    assert feeder.in_flight == 2
 
 
 def test_run_completes_a_node_when_the_next_is_asked_for() -> None:

@@ -172,46 +172,76 @@ def test_linked_json_of_older_linkers(name: str, tmp_path: Path) -> None:
     found = sorted((node.name, int(node.type)) for node in map(trace.at, range(len(trace))))
     extra = [one for one in found if one[1] == cc.NodeType.METADATA_NODE]
     assert found == by_name or [one for one in found if one not in extra] == [one for one in by_name if one[1] != 1]
+    older.save(tmp_path / "again.json")
+    assert_same(older, cc.load_linked(tmp_path / "again.json"), tmp_path)
     kernels = [row for row in range(len(trace)) if trace.at(row).attrs.get("stream") is not None]
     assert all(len(trace.at(row).data_deps) > 0 for row in kernels), "every kernel waits for its op"
 
 
+def host_node(number: int, name: str, parent: int, rf_id: int, **more: Any) -> dict[str, Any]:
+    attrs = [{"name": "rf_id", "type": "uint64", "value": rf_id}, {"name": "tid", "type": "uint64", "value": 1}]
+    empty = {"values": [], "shapes": [], "types": []}
+    return {
+        "id": number,
+        "name": name,
+        "ctrl_deps": parent,
+        "inputs": empty,
+        "outputs": empty,
+        "attrs": attrs,
+        **more,
+    }
+
+
+def timed(ts: int, dur: int) -> dict[str, Any]:
+    return {"ts": ts, "inclusive_dur": dur, "exclusive_dur": dur}
+
+
+ON_STREAM = {"cat": "kernel", "ph": "X", "stream": 7}
+
+
+def write_older(path: Path, nodes: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "", "nodes": nodes}))
+    return path
+
+
 def test_waits_of_older_linkers_become_dependencies(tmp_path: Path) -> None:
     """T25: a kernel, one after it on the stream, and an op that waits for the first."""
-
-    def node(number: int, name: str, parent: int, rf_id: int, **more: Any) -> dict[str, Any]:
-        attrs = [{"name": "rf_id", "type": "uint64", "value": rf_id}, {"name": "tid", "type": "uint64", "value": 1}]
-        empty = {"values": [], "shapes": [], "types": []}
-        return {
-            "id": number,
-            "name": name,
-            "ctrl_deps": parent,
-            "inputs": empty,
-            "outputs": empty,
-            "attrs": attrs,
-            **more,
-        }
-
-    def timed(ts: int, dur: int) -> dict[str, Any]:
-        return {"ts": ts, "inclusive_dur": dur, "exclusive_dur": dur}
-
-    on_stream = {"cat": "kernel", "ph": "X", "stream": 7}
     nodes = [
-        node(0, "[pytorch|profiler|execution_trace|process]", 0, 0),
-        node(1, "[pytorch|profiler|execution_trace|thread]", 0, 0),
-        node(3, "aten::mm", 1, 3, **timed(0, 5)),
-        node(4, "aten::add", 1, 4, **timed(6, 5)),
-        node(5, "aten::item", 1, 5, **timed(12, 20), sync_dep=[10], inter_thread_dep=None),
-        node(10, "sgemm", 3, 3, **timed(10, 20), **on_stream),
-        node(11, "add_kernel", 4, 4, **timed(30, 20), **on_stream),
+        host_node(0, "[pytorch|profiler|execution_trace|process]", 0, 0),
+        host_node(1, "[pytorch|profiler|execution_trace|thread]", 0, 0),
+        host_node(3, "aten::mm", 1, 3, **timed(0, 5)),
+        host_node(4, "aten::add", 1, 4, **timed(6, 5)),
+        host_node(5, "aten::item", 1, 5, **timed(12, 20), sync_dep=[10], inter_thread_dep=None),
+        host_node(10, "sgemm", 3, 3, **timed(10, 20), **ON_STREAM),
+        host_node(11, "add_kernel", 4, 4, **timed(30, 20), **ON_STREAM),
     ]
-    path = tmp_path / "older.json"
-    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "time": "", "nodes": nodes}))
+    path = write_older(tmp_path / "older.json", nodes)
     trace = cc.convert(path, layout="ops")
     by_name = {trace.at(row).name: trace.at(row) for row in range(len(trace))}
     assert set(by_name["add_kernel"].data_deps) == {by_name["sgemm"].id, by_name["aten::add"].id}
     assert by_name["sgemm"].id in by_name["aten::item"].data_deps
     assert by_name["sgemm"].duration_ns == 20_000
+    # Saved again as ours, it keeps what it has: times and waits, and no calls.
+    linked = cc.load_linked(path)
+    linked.save(tmp_path / "again.json")
+    assert_same(linked, cc.load_linked(tmp_path / "again.json"), tmp_path)
+
+
+def test_whatever_the_file_says_nothing_waits_for_itself(tmp_path: Path) -> None:
+    """Callers that come later or are each other's, and a kernel that starts before its op."""
+    nodes = [
+        host_node(1, "aten::mm", 9, 3, **timed(20, 5)),
+        host_node(2, "annotation", 8, 0),
+        host_node(8, "annotation", 2, 0),
+        host_node(9, "aten::late", 1, 7, **timed(30, 5)),
+        host_node(4, "aten::add", 1, 4, **timed(10, 5), sync_dep=[10]),
+        host_node(10, "sgemm", 1, 3, **timed(5, 2), **ON_STREAM),
+    ]
+    for layout in ("exact", "ops"):
+        trace = cc.convert(write_older(tmp_path / "older.json", nodes), layout=layout)
+        assert cc.replay(trace, deps="both").nodes == len(trace)
+    callers = {trace.at(row).name: list(trace.at(row).ctrl_deps) for row in range(len(trace))}
+    assert callers["aten::late"] == [trace.node(0).id], "aten::mm, which is earlier"
 
 
 def test_what_is_no_linked_trace_is_refused(tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ def _is_remote(url: str) -> bool:
     return not url.startswith(("file:", "data:", "blob:"))
 
 
-@pytest.fixture(scope="session")
+# While it is open an event loop runs in this thread, in which other areas' tests could not run theirs.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Skips where there is no Chromium, or no playwright to drive it."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

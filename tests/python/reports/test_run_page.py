@@ -128,6 +128,20 @@ def test_configuration_and_warnings_are_there() -> None:
     assert {("topology", "Ring, Switch"), ("endpoint-delay", "17"), ("congestion", "false")} <= rows
 
 
+def test_configuration_of_a_graph_stays_short() -> None:
+    links = [{"src": rank, "dst": "leaf", "bandwidth": 50, "latency": 500} for rank in range(20)]
+    network = {"topology": ["Graph"], "npus": [20], "switches": ["leaf"], "links": links}
+    traces = [build([Node("COMM_COLL_NODE", [], {"comm_type": 0, "comm_size": 1 << 20})])] * 20
+    result = cc.simulate(traces, network=network)
+    page = run_page(result)
+    (rows,) = (dict(table.rows) for table in page.sections[-1].tables if table.title == "network")
+    assert rows["switches"] == "leaf"
+    assert rows["links"].startswith("src=0 dst=leaf bandwidth=50 latency=500")
+    assert rows["links"].endswith("... (20 in all)")
+    assert "damage" not in rows
+    assert {"bandwidth", "dimensions"} <= set(figures_of(result))
+
+
 def test_the_same_result_gives_the_same_bytes(result: cc.Result, tmp_path: Path) -> None:
     result.report(tmp_path / "one.html")
     cc.report(result, tmp_path / "two.html")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import chakra_core as cc
-from random_runs import Node, Run, build, random_run
+from random_runs import Node, build, random_run
 
 RING = {"topology": ["Ring"], "npus": [2], "bandwidth": [50], "latency": [500]}
 SHAPES = ["[[2, 3]]", "[[4, 5]]", "[[2, 3]]"]
@@ -99,7 +100,7 @@ def test_given_times_are_what_durations_would_be(data: st.DataObject, parity: bo
         [Node(n.kind, n.parents, n.attrs, n.duration + extra if n.kind == "COMP_NODE" else 0) for n in mine]
         for mine in run.nodes
     ]
-    spelt_out = Run(run.topology, run.npus, run.bandwidth, run.latency, run.system, run.groups, longer, run.options)
+    spelt_out = replace(run, nodes=longer)
     try:
         expected = spelt_out.simulate(fidelity="message").nodes()["end_ns"].tolist()
     except cc.SimulationError:

@@ -132,10 +132,12 @@ def test_dimensions_carry_what_their_links_carry(data: st.DataObject) -> None:
         here = links["dimension"] == number
         assert dimensions["link_bytes"][number] == links["bytes"][here].sum()
         assert dimensions["links"][number] >= np.count_nonzero(here)
-        per_ns = run.bandwidth[number] * 2**30 / 1e9
-        assert dimensions["busy_ns"][number] == int(links["bytes"][here].sum()) / per_ns
+        if not (run.links or run.damage or run.oversubscription):
+            per_ns = run.bandwidth[number] * 2**30 / 1e9
+            assert dimensions["busy_ns"][number] == int(links["bytes"][here].sum()) / per_ns
+        # Whole ns of each message, and whole ps.
         messages, busy = links["messages"][here].sum(), int(links["busy_ns"][here].sum())
-        assert busy <= dimensions["busy_ns"][number] < busy + messages + 1
+        assert busy - messages / 1000 <= dimensions["busy_ns"][number] < busy + messages + 1
     if len(run.npus) == 1:
         assert dimensions["messages"].tolist() == [result.messages]
     whole = dimensions["links"] * max(result.total_ns, 1)

@@ -94,7 +94,7 @@ def counted_bytes(
         assert (process, unit) == ("network", "%")
         assert values[-1][1] == 0
         number = int(name.removeprefix("dimension ").partition(",")[0])
-        capacity = int(dimensions["links"][number]) * run.bandwidth[number] * 2**30 / 1e9
+        capacity = int(dimensions["links"][number]) * dimensions["link_bytes"][number] / dimensions["busy_ns"][number]
         for (time, percent), (until, _) in pairwise(values):
             assert until > time
             found[number] += percent / 100 * capacity * (until - time)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def spelt_out(run: Run, stragglers: dict[str, Any]) -> Run:
             changed.append(Node(node.kind, node.parents or [first], node.attrs, duration))
         begin = stragglers.get("start_delay", {}).get(rank, 0)
         nodes.append([*changed, Node("COMP_NODE", [], {"is_cpu_op": True}, begin)])
-    return Run(run.topology, run.npus, run.bandwidth, run.latency, run.system, run.groups, nodes, run.options)
+    return replace(run, nodes=nodes)
 
 
 def ends(result: cc.Result, run: Run) -> list[int]:

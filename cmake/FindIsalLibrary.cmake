@@ -1,0 +1,21 @@
+# Intel's ISA-L under one target name, by pkg-config. Sets IsalLibrary_FOUND and makes the target chakra_core_isal. Also
+# used by the installed package of chakra_core.
+if(NOT TARGET chakra_core_isal)
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(chakra_core_libisal QUIET IMPORTED_TARGET libisal>=2.30)
+  endif()
+  if(TARGET PkgConfig::chakra_core_libisal)
+    add_library(chakra_core_isal INTERFACE IMPORTED)
+    target_link_libraries(chakra_core_isal INTERFACE PkgConfig::chakra_core_libisal)
+  endif()
+endif()
+
+if(TARGET chakra_core_isal)
+  set(IsalLibrary_FOUND TRUE)
+else()
+  set(IsalLibrary_FOUND FALSE)
+  if(IsalLibrary_FIND_REQUIRED)
+    message(FATAL_ERROR "ISA-L with its headers was not found (apt-get install -y libisal-dev pkg-config)")
+  endif()
+endif()
