@@ -21,6 +21,8 @@ Figure: TypeAlias = dict[str, Any]
 """`data` and `layout` of a figure; `timeline` besides where the page chooses what is drawn."""
 
 _MOST_BARS = 256
+# More ranks than this that are all alike are one bar.
+_LISTED_RANKS = 16
 _MOST_GROUPS = 20
 _MOST_LINKS = 20
 _LONGEST_NAME = 96
@@ -31,7 +33,8 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "hexa
 def time_spent_figure(spent: TimeSpent, scale: TimeScale) -> Figure:
     """Stack the parts of each rank's time, or of very many of each block of consecutive ranks, their means."""
     ranks = len(next(iter(spent.parts.values()), []))
-    bounds = _blocks(ranks)
+    alike = ranks > _LISTED_RANKS and all((column == column[0]).all() for column in spent.parts.values())
+    bounds = [(0, ranks)] if alike else _blocks(ranks)
     labels = [str(low) if high == low + 1 else f"{low}-{high - 1}" for low, high in bounds]
     data = [
         {

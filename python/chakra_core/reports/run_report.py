@@ -142,10 +142,11 @@ def _source(trace: Trace) -> str:
 def _tiles(result: Result, spent: TimeSpent, *, recorded: bool) -> list[Tile]:
     finish = result.finish_ns
     spread = int(finish.max()) - int(finish.min())
+    distinct = len({id(trace) for trace in result.traces})
     apart = f"the first {format_time(spread)} earlier" if spread else "all ranks together"
     tiles = [
         Tile("Finished after", format_time(result.total_ns), apart if result.num_ranks > 1 else ""),
-        Tile("Ranks", f"{result.num_ranks:,}", f"{len({id(trace) for trace in result.traces}):,} distinct traces"),
+        Tile("Ranks", f"{result.num_ranks:,}", "of one trace" if distinct == 1 else f"{distinct:,} distinct traces"),
     ]
     shares = spent.shares()
     exposed = {name: share for name, share in shares.items() if name in COMMUNICATION}

@@ -314,6 +314,13 @@ def test_very_many_ranks_are_drawn_in_blocks_with_their_means() -> None:
     assert bar["x"][:2] == [1001, 1004]
 
 
+def test_many_ranks_that_are_alike_are_one_bar() -> None:
+    trace = build([Node("COMP_NODE", [], {"is_cpu_op": False}, 1000)])
+    spent = time_spent(cc.simulate([trace] * 100, network={**RING, "npus": [100]}))
+    (bar,) = time_spent_figure(spent, TimeScale("ns", 1))["data"]
+    assert (bar["y"], bar["x"]) == (["0-99"], [1000])
+
+
 def test_units_and_texts() -> None:
     assert TimeScale.for_times_up_to(999) == TimeScale("ns", 1)
     assert TimeScale.for_times_up_to(1_500_000).of(1_500_000) == 1.5
