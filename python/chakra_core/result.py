@@ -17,7 +17,7 @@ from chakra_core._core import CollectiveType, NodeType, Progress, Trace
 from chakra_core.config import Network
 from chakra_core.frames import needed
 from chakra_core.output import complete_file
-from chakra_core.simulated_timeline import completed_rows, node_places, write_simulated_timeline
+from chakra_core.simulated_timeline import completed_rows, dimension_use, node_places, write_simulated_timeline
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -231,6 +231,21 @@ class Result:
             "topology": np.array(self._network.topology, dtype=object),
             "npus": np.array(self._network.npus, dtype=np.uint32),
             **columns,
+        }
+
+    def dimension_use(self) -> Table:
+        """Table with a row for each change of how much of a dimension's links is used, by dimension and time.
+
+        Columns: `dimension`, `time_ns`, `percent` (float: of its links, from then to the next row; what a collective or
+        a message put on the dimension is spread evenly over the time in which it used it). Empty with
+        `record_nodes=False`.
+        """
+        use = dimension_use(self._native)
+        counts = [len(times) for times, _ in use.values()]
+        return {
+            "dimension": np.repeat(np.array(list(use), dtype=np.uint32), counts),
+            "time_ns": _joined([times for times, _ in use.values()], np.uint64),
+            "percent": _joined([percent for _, percent in use.values()], np.float64),
         }
 
     def links(self) -> Table:

@@ -25,6 +25,8 @@ _MOST_BARS = 256
 _LISTED_RANKS = 16
 _MOST_GROUPS = 20
 _MOST_LINKS = 20
+_MOST_PARTS = 800
+_LINE_COLOURS = ("#3f7fd6", "#ef8136", "#1f9e89", "#c2478d", "#8f63cf", "#b98a5a", "#d9503f", "#7d93ad")
 _LONGEST_NAME = 96
 _ROW = 22
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "hexagon", "x")
@@ -194,6 +196,48 @@ def dimensions_figure(dimensions: Table) -> Figure:
         "xaxis": {"type": "category"},
     }
     return {"data": [bars], "layout": layout}
+
+
+def network_use_figure(use: Table, dimensions: Table, total_ns: int, scale: TimeScale) -> Figure:
+    """Show how much of each dimension's links was used over time, in %."""
+    data = []
+    for number in np.unique(use["dimension"]).tolist():
+        here = use["dimension"] == number
+        edges, means = means_over_time(use["time_ns"][here].astype(np.int64), use["percent"][here], total_ns)
+        name = f"dimension {number}, {dimensions['topology'][number]} of {dimensions['npus'][number]}"
+        looks = {"color": _LINE_COLOURS[number % len(_LINE_COLOURS)], "width": 1.3, "shape": "hv"}
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": name,
+                "x": _short(edges / scale.unit_ns),
+                "y": _short(np.append(means, means[-1:])),
+                "line": looks,
+                "hovertemplate": f"%{{y:.3~g}} % at %{{x:.5~g}} {scale.unit}<extra>{name}</extra>",
+            }
+        )
+    layout = {
+        "height": 320,
+        "showlegend": True,
+        "xaxis": {"title": {"text": f"time, {scale.unit}"}, "range": [0, scale.of(max(total_ns, 1))]},
+        "yaxis": {"title": {"text": "links in use, %"}, "rangemode": "tozero"},
+        "hovermode": "closest",
+    }
+    return {"data": data, "layout": layout}
+
+
+def means_over_time(
+    time: Ints, value: npt.NDArray[np.float64], total_ns: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Edges of equal parts of the run, and the mean in each of a value that changes at these times; 0 before the first.
+
+    The value is 0 from the last time on.
+    """
+    edges = np.linspace(0, max(total_ns, 1), _MOST_PARTS + 1)
+    before = np.concatenate([[0.0], np.cumsum(value[:-1] * np.diff(time))])
+    # The sum up to any time is linear between changes.
+    return edges, np.diff(np.interp(edges, time, before)) / np.diff(edges)
 
 
 def links_figure(links: Table) -> Figure:

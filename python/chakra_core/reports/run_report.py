@@ -19,6 +19,7 @@ from chakra_core.reports.run_figures import (
     dimensions_figure,
     exposed_figure,
     links_figure,
+    network_use_figure,
     time_spent_figure,
     timeline_figure,
 )
@@ -208,7 +209,13 @@ def _network_sections(result: Result) -> list[Section]:
     dimensions = result.dimensions()
     if int(dimensions["bytes"].sum()):
         figures = {"dimensions": dimensions_figure(dimensions)}
-        sections.append(Section("Use of the network's dimensions", "Averages over the whole run.", figures))
+        note = "Averages over the whole run"
+        use = result.dimension_use()
+        if len(use["time_ns"]):
+            scale = TimeScale.for_times_up_to(result.total_ns)
+            figures["network-use"] = network_use_figure(use, dimensions, result.total_ns, scale)
+            note += "; below over time, as means of 800 equal parts"
+        sections.append(Section("Use of the network's dimensions", f"{note}.", figures))
     links = result.links()
     if len(links["bytes"]):
         sections.append(Section("Busiest links", "", {"links": links_figure(links)}))

@@ -18,7 +18,7 @@ from chakra_core.reports.bandwidth import bandwidth_points
 from chakra_core.reports.categories import CATEGORIES, COMMUNICATION, colour
 from chakra_core.reports.interval_coverage import Coverage, newly_covered
 from chakra_core.reports.quantities import TimeScale, plain, size_ticks
-from chakra_core.reports.run_figures import exposed_by_form, time_spent_figure
+from chakra_core.reports.run_figures import exposed_by_form, means_over_time, time_spent_figure
 from chakra_core.reports.time_spent import time_spent
 from chakra_core.reports.timeline_levels import Slices, drawn_ranks, levels_of, merged, timeline_of
 from random_runs import Node, Run, build, random_run
@@ -312,6 +312,29 @@ def test_very_many_ranks_are_drawn_in_blocks_with_their_means() -> None:
     assert bar["y"][:2] == ["0-2", "3-5"]
     assert bar["y"][-1] == "699"
     assert bar["x"][:2] == [1001, 1004]
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_use_of_dimensions_over_time(data: st.DataObject) -> None:
+    result = drawn(data)
+    if result is None:
+        return
+    use = result.dimension_use()
+    for number in np.unique(use["dimension"]).tolist():
+        here = use["dimension"] == number
+        times, percent = use["time_ns"][here].astype(np.int64), use["percent"][here]
+        assert percent[-1] == 0
+        edges, means = means_over_time(times, percent, result.total_ns)
+        # Part by part, by looking at every piece between two changes.
+        for part in (0, 200, 400, 799):
+            low, high = edges[part], edges[part + 1]
+            pieces = zip(pairwise(times.tolist()), percent.tolist(), strict=False)
+            area = sum(max(0, min(end, high) - max(begin, low)) * value for (begin, end), value in pieces)
+            assert means[part] == pytest.approx(area / (high - low), abs=1e-6)
+        # All parts together: what the table of dimensions says of the whole run.
+        utilisation = 100 * float(result.dimensions()["utilisation"][number])
+        assert means.mean() == pytest.approx(utilisation, rel=1e-3, abs=1e-3)
 
 
 def test_many_ranks_that_are_alike_are_one_bar() -> None:

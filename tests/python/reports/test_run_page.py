@@ -56,7 +56,7 @@ def figures_of(result: cc.Result, **options: Any) -> dict[str, Any]:
 
 def test_figures_are_what_plotly_takes(result: cc.Result) -> None:
     figures = figures_of(result)
-    assert set(figures) == {"timeline", "time-spent", "exposed", "bandwidth", "dimensions", "links"}
+    assert set(figures) == {"timeline", "time-spent", "exposed", "bandwidth", "dimensions", "network-use", "links"}
     for figure in figures.values():
         go.Figure({"data": figure["data"], "layout": figure["layout"]})  # raises at an unknown property
 
@@ -200,14 +200,18 @@ def test_without_plotly_it_says_what_to_install(
 
 
 def drawn_bars(page: Any, name: str) -> int:
-    return int(page.evaluate(f"document.querySelectorAll('#{name} .trace path, #{name} .trace .point').length"))
+    return int(
+        page.evaluate(
+            f"document.querySelectorAll('#{name} .trace path, #{name} .trace .point, #{name} path.js-line').length"
+        )
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_draws_every_plot(browser: Any, result: cc.Result, tmp_path: Path, scheme: str) -> None:
     result.report(tmp_path / "run.html")
     page = browser.open(tmp_path / "run.html", scheme=scheme)
-    for name in ("timeline", "time-spent", "exposed", "bandwidth", "dimensions", "links"):
+    for name in ("timeline", "time-spent", "exposed", "bandwidth", "dimensions", "network-use", "links"):
         assert drawn_bars(page, name) > 0, name
     assert drawn_bars(page, "timeline") >= len(result.nodes()["id"])
     # Legible: nothing wider than the window, no text below 12 pixels, names are shown as they are.
