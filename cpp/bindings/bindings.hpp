@@ -17,6 +17,7 @@ void bind_feeder(pybind11::module_& module);
 void bind_pytorch_traces(pybind11::module_& module);
 void bind_pytorch(pybind11::module_& module);
 void bind_sim(pybind11::module_& module);
+void bind_generate(pybind11::module_& module);
 void bind_timeline(pybind11::module_& module);
 
 }  // namespace chakra::bindings

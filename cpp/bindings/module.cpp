@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, module) {
   chakra::bindings::bind_arrow(module);
   chakra::bindings::bind_io(module);
   chakra::bindings::bind_dump(module);
+  chakra::bindings::bind_generate(module);
   chakra::bindings::bind_feeder(module);
   chakra::bindings::bind_pytorch_traces(module);
   chakra::bindings::bind_pytorch(module);

@@ -3,6 +3,9 @@
 The names exported here are the public face; `chakra_core._core` is the native core behind them.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from chakra_core._core import (
     Adjacency,
     Attribute,
@@ -35,7 +38,7 @@ from chakra_core._core import (
     TraceStats,
     __version__,
 )
-from chakra_core.async_feeder import AsyncFeeder
+from chakra_core.bundle import Bundle
 from chakra_core.collection import collect
 from chakra_core.collective_time import collective_time
 from chakra_core.compute_times import ComputeNodes
@@ -46,7 +49,6 @@ from chakra_core.pytorch import convert, link, load_linked, replay
 from chakra_core.rank_agreement import Disagreement, RankAgreement, check_ranks
 from chakra_core.recorded_groups import recorded_groups
 from chakra_core.recorded_timeline import timeline
-from chakra_core.reports import report, report_sweep
 from chakra_core.result import Result
 from chakra_core.run_check import check
 from chakra_core.several import concat, diff
@@ -54,11 +56,49 @@ from chakra_core.simplification import simplify
 from chakra_core.simulation import simulate
 from chakra_core.text_workload import convert_text
 
+if TYPE_CHECKING:
+    from chakra_core import batch, generate
+    from chakra_core.astra_log import AstraLog, read_astra_log
+    from chakra_core.async_feeder import AsyncFeeder
+    from chakra_core.graphs import graph
+    from chakra_core.reports import report, report_sweep
+    from chakra_core.sweeps import SweepResult, sweep
+
+# Imported when they are first asked for: most programs use none of them.
+_LATE = {
+    "AstraLog": "chakra_core.astra_log",
+    "AsyncFeeder": "chakra_core.async_feeder",
+    "SweepResult": "chakra_core.sweeps",
+    "batch": "chakra_core.batch",
+    "generate": "chakra_core.generate",
+    "graph": "chakra_core.graphs",
+    "read_astra_log": "chakra_core.astra_log",
+    "report": "chakra_core.reports",
+    "report_sweep": "chakra_core.reports",
+    "sweep": "chakra_core.sweeps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'chakra_core' has no attribute {name!r}")
+    module = importlib.import_module(_LATE[name])
+    value = module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATE})
+
+
 __all__ = [
     "Adjacency",
+    "AstraLog",
     "AsyncFeeder",
     "Attribute",
     "Blockage",
+    "Bundle",
     "Cancelled",
     "ChakraError",
     "CollectiveType",
@@ -93,12 +133,14 @@ __all__ = [
     "SimulationError",
     "Stragglers",
     "StreamStatistics",
+    "SweepResult",
     "System",
     "Trace",
     "TraceBuilder",
     "TraceDiff",
     "TraceStats",
     "__version__",
+    "batch",
     "check",
     "check_ranks",
     "collect",
@@ -108,10 +150,13 @@ __all__ = [
     "convert_text",
     "diagnose",
     "diff",
+    "generate",
+    "graph",
     "link",
     "load",
     "load_linked",
     "load_run",
+    "read_astra_log",
     "recorded_groups",
     "replay",
     "report",
@@ -119,6 +164,7 @@ __all__ = [
     "save",
     "simplify",
     "simulate",
+    "sweep",
     "timeline",
     "validate",
 ]

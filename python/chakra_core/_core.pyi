@@ -17,6 +17,8 @@ import typing_extensions
 __all__: list[str] = [
     "Adjacency",
     "Attribute",
+    "BlockNode",
+    "BlockProgram",
     "Blockage",
     "Cancelled",
     "ChakraError",
@@ -48,6 +50,8 @@ __all__: list[str] = [
     "Stragglers",
     "StreamStatistics",
     "SystemConfig",
+    "Testcase",
+    "TestcaseParameter",
     "TimelineCounter",
     "TimelineProcess",
     "Trace",
@@ -59,6 +63,7 @@ __all__: list[str] = [
     "concat",
     "convert",
     "diff",
+    "generate_testcase",
     "has_zstd",
     "link",
     "load_bytes",
@@ -70,6 +75,7 @@ __all__: list[str] = [
     "replay",
     "save_path",
     "simulate",
+    "testcases",
     "write_timeline",
 ]
 
@@ -713,6 +719,84 @@ class TraceDump:
     ) -> None: ...
     def __iter__(self) -> typing.Any: ...
     def __next__(self) -> bytes: ...
+
+class TestcaseParameter:
+    """
+    A number by which a test case can be varied.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def largest(self) -> int: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def smallest(self) -> int: ...
+    @property
+    def usual(self) -> int:
+        """
+        What it is if nobody says.
+        """
+
+class Testcase:
+    """
+    A small workload of known shape, to test tools with.
+    """
+    def __repr__(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> list[TestcaseParameter]: ...
+
+class BlockNode:
+    """
+    A node of a block that a BlockProgram repeats.
+    """
+    def __init__(
+        self,
+        name: str,
+        type: typing.Any,
+        *,
+        duration_ns: typing.SupportsInt | typing.SupportsIndex = 0,
+        attrs: dict = {},
+        rank_attrs: collections.abc.Sequence[tuple[str, typing.SupportsInt | typing.SupportsIndex]] = [],
+        parents: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+        inputs: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
+        queue: typing.SupportsInt | typing.SupportsIndex | None = None,
+    ) -> None:
+        """
+        `rank_attrs`: pairs of a name and which of the rank's values it has; `parents`: earlier nodes of the block; `inputs`: inputs of the block; nodes of a `queue` run in the order of the program.
+        """
+    @property
+    def name(self) -> str: ...
+
+class BlockProgram:
+    """
+    The trace of a rank as blocks one after another.
+    """
+    def __init__(
+        self,
+        *,
+        blocks: collections.abc.Sequence[
+            tuple[collections.abc.Sequence[BlockNode], typing.SupportsInt | typing.SupportsIndex]
+        ],
+        block: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        label: collections.abc.Sequence[str],
+        link_offsets: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        link_placement: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        link_node: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    ) -> None:
+        """
+        `blocks`: pairs of nodes and number of inputs; `block` and `label`: one a placement; the links: what is connected to the inputs of all placements, one input after another, as (placement, node).
+        """
+    def __len__(self) -> int: ...
+    def build(self, values: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex | str]) -> Trace:
+        """
+        The trace of the rank that has these values.
+        """
 
 class Blockage:
     """
@@ -1459,6 +1543,13 @@ def convert(
     """
 
 def diff(first: Trace, second: Trace, limit: typing.SupportsInt | typing.SupportsIndex) -> TraceDiff: ...
+def generate_testcase(
+    name: str, parameters: collections.abc.Mapping[str, typing.SupportsInt | typing.SupportsIndex]
+) -> list[Trace]:
+    """
+    The traces of a test case, one a rank; ranks that are alike share one trace.
+    """
+
 def has_zstd() -> bool:
     """
     Whether this build reads and writes zstd.
@@ -1568,6 +1659,11 @@ def simulate(
 ) -> SimulationResult:
     """
     Runs one trace a rank to its end. `slots` counts those of CPU, compute and communication; None: a slot for each thread and stream, in parity one each. `compute_ns`: by rank, what COMP nodes take, by row; 2**64 - 1: as otherwise. Raises ConfigError, SimulationError (with what each rank waits for), DependencyError (a cycle).
+    """
+
+def testcases() -> list[Testcase]:
+    """
+    All test cases that can be generated, in a fixed order.
     """
 
 def write_timeline(

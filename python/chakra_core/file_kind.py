@@ -36,12 +36,16 @@ def kind_of_file(path: str | os.PathLike[str]) -> FileKind:
     Raises:
         OSError, FormatError: the file cannot be read.
     """
-    head = _core.read_head(path, _HEAD_BYTES)
+    return kind_of_head(_core.read_head(path, _HEAD_BYTES), whole_file_bytes=_HEAD_BYTES)
+
+
+def kind_of_head(head: bytes, *, whole_file_bytes: int) -> FileKind:
+    """Tell the kind of a file by its first bytes, inflated: all of them if fewer than `whole_file_bytes`."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not text:
         return "empty"
     if not text.startswith((b"{", b"[")) or b"\x00" in text[:64]:
-        return "et" if _starts_with_record(head) else "unknown"
+        return "et" if _starts_with_record(head, whole_file_bytes) else "unknown"
     if any(_has(text, key) for key in _LINKED_KEYS) and _has(text, "nodes"):
         return "linked"
     if _has(text, "workload_graph"):
@@ -58,13 +62,13 @@ def _has(text: bytes, key: str) -> bool:
     return re.search(_KEY % key.encode(), text) is not None
 
 
-def _starts_with_record(head: bytes) -> bool:
+def _starts_with_record(head: bytes, whole_file_bytes: int) -> bool:
     """Whether a length, a field of a message, and that many bytes, or more than were read, stand at the start."""
     length = shift = 0
     for place, byte in enumerate(head[:5]):
         length |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:
-            whole = place + 1 + length <= len(head) or len(head) == _HEAD_BYTES
+            whole = place + 1 + length <= len(head) or len(head) >= whole_file_bytes
             return whole and (length == 0 or head[place + 1] in _FIRST_TAGS)
     return False

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from chakra_core._core import CollectiveType, Feeder, NodeType, Trace
+from chakra_core.bundle import unpacked
 from chakra_core.config import CommGroups
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import recorded_groups
@@ -123,6 +124,7 @@ def check_ranks(
         ConfigError: ranks are missing, or the traces disagree about the members of a group.
         FormatError, OSError: a trace cannot be read.
     """
+    traces, comm_groups = unpacked(traces, comm_groups)
     loaded = load_ranks(traces)
     groups = recorded_groups(loaded) if comm_groups is None else CommGroups.coerce(comm_groups)
     tables = {key: Communication(trace) for key, trace in {id(trace): trace for trace in loaded}.items()}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
 from chakra_core._core import ConfigError, Trace
+from chakra_core.bundle import Bundle, is_bundle
 from chakra_core.trace_source import is_remote, load_source, remote_files, remote_folder_or_file
 
 TraceSource: TypeAlias = Trace | str | os.PathLike[str]
@@ -41,6 +42,8 @@ def is_run(source: object) -> TypeGuard[RankTraces]:
     if not isinstance(source, str | os.PathLike):
         return False
     text = os.fspath(source)
+    if is_bundle(text):
+        return True
     if is_remote(text):
         return bool(_RANK_PLACE.search(text)) or glob.has_magic(text) or remote_folder_or_file(text) == "folder"
     if Path(text).is_file():
@@ -61,8 +64,8 @@ def load_ranks(
 
     Args:
         traces: a name with %d for the rank ("run.%d.et"), a glob ("run.*.et", ranks by the number in the name), a
-            folder, a path, a Trace, a sequence of paths and Traces in rank order, or a mapping of rank to path or
-            Trace.
+            folder, a path, a bundle ("run.etb"), a Trace, a sequence of paths and Traces in rank order, or a mapping
+            of rank to path or Trace.
         num_ranks: how many there must be; None takes what is there.
         on_error: "strict" or "recover", as in `load`.
         threads: for all of them together; 0 means as many as the machine has cores.
@@ -76,6 +79,8 @@ def load_ranks(
         ConfigError: ranks are missing ("found 8 of 16 ranks: 8-15 missing") or too many.
         FormatError, DependencyError, OSError: a file cannot be read.
     """
+    if isinstance(traces, str | os.PathLike) and is_bundle(traces):
+        return _of_bundle(traces, num_ranks, max_bytes)
     sources = _by_rank(traces, num_ranks)
     _check_ranks(sources, num_ranks, "traces")
     keys = _joined_by_content({rank: _identity(source) for rank, source in sources.items()}, sources)
@@ -99,6 +104,13 @@ def load_ranks(
     with ThreadPoolExecutor(max_workers=cores) as pool:
         objects = dict(zip(distinct, pool.map(load_one, distinct.values()), strict=True))
     return [objects[keys[rank]] for rank in sorted(keys)]
+
+
+def _of_bundle(path: str | os.PathLike[str], num_ranks: int | None, max_bytes: int) -> list[Trace]:
+    bundle = Bundle.load(path, max_bytes=max_bytes)
+    if num_ranks is not None and num_ranks != bundle.num_ranks:
+        raise ConfigError(f"{os.fspath(path)}: found {bundle.num_ranks} ranks; expected {num_ranks}")
+    return bundle.traces()
 
 
 def expand_paths(arguments: Iterable[str | os.PathLike[str]], num_ranks: int | None = None) -> list[Path]:

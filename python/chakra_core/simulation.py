@@ -11,6 +11,7 @@ import numpy as np
 
 from chakra_core import _core
 from chakra_core._core import CollectiveType, ConfigError, NodeType, Progress, Trace
+from chakra_core.bundle import unpacked
 from chakra_core.compute_times import Times
 from chakra_core.compute_times import compute_times as times_of_nodes
 from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
@@ -58,12 +59,12 @@ def simulate(
     """Simulate the traces of all ranks together.
 
     Args:
-        traces: one a rank: a name with %d ("run.%d.et"), a glob, paths or Traces in rank order, or a mapping of rank
-            to path or Trace. One object or file may stand for many ranks; it is loaded once.
+        traces: one a rank: a name with %d ("run.%d.et"), a glob, a bundle ("run.etb"), paths or Traces in rank order,
+            or a mapping of rank to path or Trace. One object or file may stand for many ranks; it is loaded once.
         network: the network, whose NPUs are the ranks.
         system: algorithms, chunking and speeds; by default the ring algorithm in every dimension.
         comm_groups: ranks of each group that nodes name in `pg_name`; by default the groups that PyTorch recorded in
-            the traces.
+            the traces, or those of the bundle.
         memory: remote memory, for MEM_LOAD and MEM_STORE nodes; by default there is none.
         damage: links that are slower than the network says (`LinkDamage`, or a dict of its fields).
         congestion: messages wait for busy links.
@@ -108,6 +109,7 @@ def simulate(
     """
     network = Network.coerce(network).with_damage(damage)
     system = System() if system is None else System.coerce(system)
+    traces, comm_groups = unpacked(traces, comm_groups)
     given_groups = None if comm_groups is None else _usable_groups(CommGroups.coerce(comm_groups), network)
     options = SimulationOptions(
         congestion=congestion,

@@ -7,7 +7,7 @@ import importlib
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
@@ -59,15 +59,32 @@ def is_remote(source: object) -> TypeGuard[str]:
     return isinstance(source, str) and "://" in source
 
 
-def remote_files(pattern: str) -> list[str]:
+def remote_system(path: str, options: Mapping[str, Any] | None = None) -> tuple[Any, str]:
+    """Return the fsspec file system of a remote path, and the path's name there.
+
+    Args:
+        path: such as "s3://bucket/run.0.et".
+        options: for the file system, such as `endpoint_url`.
+
+    Raises:
+        ChakraError: fsspec is not installed, or not what it needs for the protocol.
+    """
+    try:
+        system, name = _fsspec(path).core.url_to_fs(path, **(options or {}))
+    except (ImportError, ValueError) as error:
+        raise _core.ChakraError(f"{path}: {error}") from None
+    return system, str(name)
+
+
+def remote_files(pattern: str, options: Mapping[str, Any] | None = None) -> list[str]:
     """Remote files that a glob stands for, sorted by name."""
-    system, path = _fsspec(pattern).core.url_to_fs(pattern)
+    system, path = remote_system(pattern, options)
     return sorted(str(system.unstrip_protocol(name)) for name in system.glob(path))
 
 
-def remote_folder_or_file(path: str) -> Literal["folder", "file", "absent"]:
+def remote_folder_or_file(path: str, options: Mapping[str, Any] | None = None) -> Literal["folder", "file", "absent"]:
     """Look what a remote path is."""
-    system, name = _fsspec(path).core.url_to_fs(path)
+    system, name = remote_system(path, options)
     if system.isfile(name):
         return "file"
     return "folder" if system.isdir(name) else "absent"
@@ -80,7 +97,7 @@ def local_target(path: PathLike) -> Iterator[PathLike]:
         yield path
         return
     target = str(path)
-    system, name = _fsspec(target).core.url_to_fs(target)
+    system, name = remote_system(target)
     with tempfile.TemporaryDirectory() as folder:
         local = Path(folder) / name.rsplit("/", 1)[-1]
         yield local

@@ -43,6 +43,14 @@ class TraceBuilder {
 
   /// Throws ChakraError if an attribute's value does not fit its kind or its column, or a text is not UTF-8.
   void add_node(const NodeSpec& node);
+
+  /// Checks and encodes once what many nodes share: type, times, attributes, inputs and outputs (id, name and
+  /// dependencies are not looked at). Returns its number, for add_node_like; numbers count from 0. Throws as add_node.
+  std::size_t add_pattern(const NodeSpec& shared);
+  /// Adds a node that has all but these from a pattern, and costs no memory for what they share.
+  void add_node_like(std::size_t pattern, NodeId id, std::string_view name, std::span<const NodeId> data_deps = {},
+                     std::span<const NodeId> ctrl_deps = {});
+
   /// Adds a protobuf `Node` message; its bytes are kept as they are. Throws FormatError if they are none.
   void add_record(std::string_view node_message);
 

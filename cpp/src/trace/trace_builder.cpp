@@ -88,12 +88,31 @@ std::string encode_tail(const NodeSpec& node) {
   return tail;
 }
 
+/// All but id, name and dependencies; `tail` must outlive `decoded`.
+void decode_shared(std::string_view tail, const NodeSpec& node, wire::DecodedNode& decoded) {
+  wire::decode_node(tail, decoded);
+  if (!decoded.problems.empty()) {
+    const wire::AttributeProblem& problem = decoded.problems.front();
+    throw ChakraError(context(node) + ": attribute " + std::string(problem.name) + " " + problem.what);
+  }
+  decoded.type = static_cast<std::int32_t>(node.type);
+  decoded.start_ns = node.start_ns;
+  decoded.duration_ns = node.duration_ns;
+}
+
 }  // namespace
 
 struct TraceBuilder::State {
+  /// `tail` is in the arena.
+  struct Pattern {
+    wire::DecodedNode decoded;
+    std::string_view tail;
+  };
+
   detail::TraceAssembly assembly;
   std::shared_ptr<detail::RecordArena> arena = std::make_shared<detail::RecordArena>();
   wire::DecodedNode decoded{};
+  std::vector<Pattern> patterns;
 };
 
 TraceBuilder::TraceBuilder() : state_(std::make_unique<State>()) { set_metadata({default_schema_version, {}}); }
@@ -117,19 +136,34 @@ void TraceBuilder::add_node(const NodeSpec& node) {
   if (!wire::is_utf8(node.name)) check_text(node.name, context(node) + ": its name");
   const std::string tail = encode_tail(node);
   wire::DecodedNode& decoded = state_->decoded;
-  wire::decode_node(tail, decoded);
-  if (!decoded.problems.empty()) {
-    const wire::AttributeProblem& problem = decoded.problems.front();
-    throw ChakraError(context(node) + ": attribute " + std::string(problem.name) + " " + problem.what);
-  }
+  decode_shared(tail, node, decoded);
   decoded.id = node.id;
   decoded.name = node.name;
-  decoded.type = static_cast<std::int32_t>(node.type);
-  decoded.start_ns = node.start_ns;
-  decoded.duration_ns = node.duration_ns;
   decoded.data_deps.assign(node.data_deps);
   decoded.ctrl_deps.assign(node.ctrl_deps);
   state_->assembly.growing().append(decoded, state_->arena->store(tail), detail::RecordForm::tail);
+}
+
+std::size_t TraceBuilder::add_pattern(const NodeSpec& shared) {
+  State::Pattern pattern{{}, state_->arena->store(encode_tail(shared))};
+  decode_shared(pattern.tail, shared, pattern.decoded);
+  state_->patterns.push_back(std::move(pattern));
+  return state_->patterns.size() - 1;
+}
+
+void TraceBuilder::add_node_like(std::size_t pattern, NodeId id, std::string_view name,
+                                 std::span<const NodeId> data_deps, std::span<const NodeId> ctrl_deps) {
+  if (pattern >= state_->patterns.size()) {
+    throw ChakraError("node " + std::to_string(id) + ": there is no pattern " + std::to_string(pattern) + " of " +
+                      std::to_string(state_->patterns.size()));
+  }
+  if (!wire::is_utf8(name)) check_text(name, "node " + std::to_string(id) + ": its name");
+  State::Pattern& shared = state_->patterns[pattern];
+  shared.decoded.id = id;
+  shared.decoded.name = name;
+  shared.decoded.data_deps.assign(data_deps);
+  shared.decoded.ctrl_deps.assign(ctrl_deps);
+  state_->assembly.growing().append(shared.decoded, shared.tail, detail::RecordForm::tail);
 }
 
 void TraceBuilder::add_record(std::string_view node_message) {

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from chakra_core._core import Cancelled, ChakraError, __version__
+from chakra_core.cli import batch
 from chakra_core.cli.astra_sim_spelling import AstraSimSpelling
 from chakra_core.cli.collect import collect
 from chakra_core.cli.convert import convert
@@ -15,6 +16,8 @@ from chakra_core.cli.convert_text import convert_text
 from chakra_core.cli.diff import diff
 from chakra_core.cli.doctor import doctor
 from chakra_core.cli.dump import dump
+from chakra_core.cli.generate import generate
+from chakra_core.cli.graph import graph
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
 from chakra_core.cli.report import report
@@ -22,6 +25,7 @@ from chakra_core.cli.report_sweep import report_sweep
 from chakra_core.cli.simplify import simplify
 from chakra_core.cli.simulate import simulate
 from chakra_core.cli.slice import slice_trace
+from chakra_core.cli.sweep import sweep
 from chakra_core.cli.timeline import timeline
 from chakra_core.cli.validate import validate
 
@@ -33,11 +37,28 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (info, validate, doctor, dump, diff, collect, link, convert, simplify, simulate, timeline, report):
+for _command in (
+    info,
+    validate,
+    doctor,
+    dump,
+    diff,
+    collect,
+    link,
+    convert,
+    simplify,
+    simulate,
+    sweep,
+    timeline,
+    graph,
+    report,
+):
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
+app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
 app.command("report-sweep")(report_sweep)
+app.add_typer(generate, name="generate")
 
 
 def _show_version(wanted: bool) -> None:

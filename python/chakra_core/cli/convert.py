@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from chakra_core._core import ConfigError, LinkedTrace, Trace
+from chakra_core.bundle import Bundle, is_bundle
 from chakra_core.cli.link import check_output, describe, link_pair, rank_of, replay_facts
 from chakra_core.cli.pairs import TracePair, trace_pairs
 from chakra_core.cli.parameters import (
@@ -78,6 +79,9 @@ def convert(
         if host is not None or device is not None or rank is not None:
             raise ConfigError("give either execution traces or PyTorch's --host and --device")
         converted = _convert_traces(traces, output, options, choices)
+        if comm_groups is not None and is_bundle(traces[0]):
+            Bundle.load(traces[0]).groups.save(comm_groups)
+            comm_groups = None
     else:
         pairs = trace_pairs(host, device, rank)
         check_output(output, len(pairs))
@@ -130,6 +134,8 @@ _Converted: TypeAlias = "tuple[Trace, dict[str, Any]]"
 
 
 def _convert_traces(traces: list[str], output: Path, options: SaveOptions, choices: ConvertChoices) -> list[_Converted]:
+    if len(traces) == 1 and is_bundle(traces[0]):
+        return _expand(traces[0], output, options)
     files = files_by_rank(traces)
     check_output(output, len(files))
     written = []
@@ -142,6 +148,14 @@ def _convert_traces(traces: list[str], output: Path, options: SaveOptions, choic
         for kind, number in trace.load_report.counts.items():
             typer.echo(f"{file}: {format_count(number)} {kind.replace('_', ' ')}", err=True)
     return written
+
+
+def _expand(path: str, output: Path, options: SaveOptions) -> list[_Converted]:
+    """Write the traces of a bundle, a file a rank."""
+    bundle = Bundle.load(path)
+    check_output(output, bundle.num_ranks)
+    traces = ((rank, bundle.trace(rank)) for rank in range(bundle.num_ranks))
+    return [(trace, {**_write(trace, output, rank, options), "source": path}) for rank, trace in traces]
 
 
 def _load(path: Path, on_error: OnErrorOption) -> Trace:

@@ -55,7 +55,7 @@ def simplify(
         drop_views=drop_views,
         collapse_cpu=collapse_cpu,
         device_only=device_only,
-        steps=None if steps is None else _parse_steps(steps),
+        steps=None if steps is None else parse_steps(steps),
         window=window,
     )
     watch(f"writing {output.name}", lambda progress: save(small, output, progress=progress))
@@ -67,7 +67,8 @@ def simplify(
     typer.echo(f"{output}: {format_count(len(small))} of {format_count(len(loaded))} nodes, {format_bytes(size)}")
 
 
-def _parse_steps(text: str) -> tuple[int, int]:
+def parse_steps(text: str) -> tuple[int, int]:
+    """Read one step or the first and the last: "5", "5-9"."""
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if not match:
         raise ChakraError(f"--steps {text}: give a number or two with a dash between, e.g. 5-9")

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from chakra_core._core import ConfigError, SimulationError, Trace
+from chakra_core.bundle import Bundle, is_bundle
 from chakra_core.cli.loading import load_named
 from chakra_core.cli.parameters import JsonOption, OnErrorOption
 from chakra_core.cli.printing import print_json, print_table
@@ -119,7 +120,7 @@ def simulate(
     # Before the traces are loaded, so that a wrong key is told at once.
     network_model = Network.load(network)
     system_model = System() if system is None else System.load(system)
-    groups_model = None if comm_groups is None or str(comm_groups) == _NO_FILE else CommGroups.load(comm_groups)
+    groups_model = _groups(_named(traces, workload), comm_groups)
     stragglers_model = None if stragglers is None else Stragglers.load(stragglers)
     memory_model = None if memory is None else Memory.load(memory)
     loaded = load_named(_named(traces, workload), num_ranks=network_model.num_npus, on_error=on_error)
@@ -171,6 +172,12 @@ def _check(traces: list[Trace], network: Network, groups: CommGroups | None) -> 
     hidden = len(found.problems) - len(shown)
     more = [f"and {hidden} more"] if hidden else []
     raise SimulationError("\n".join(["the ranks do not fit together", *shown, *more]))
+
+
+def _groups(traces: list[str], comm_groups: Path | None) -> CommGroups | None:
+    if comm_groups is not None and str(comm_groups) != _NO_FILE:
+        return CommGroups.load(comm_groups)
+    return Bundle.load(traces[0]).groups if len(traces) == 1 and is_bundle(traces[0]) else None
 
 
 def _write_files(result: Result, timeline: _File, csv: _File, tables: _File, report: _File) -> None:

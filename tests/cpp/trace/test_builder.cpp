@@ -192,5 +192,48 @@ TEST(TraceBuilder, ManyRecordsOfAllSizesStayApart) {
   }
 }
 
+TEST(TraceBuilder, NodesLikeAPatternAreAsIfGivenWhole) {
+  const std::vector<Attribute> attributes{make_int64("comm_size", 5), make_string("pg_name", "tp"),
+                                          make_string("other", "text")};
+  const NodeSpec shared{.type = NodeType::comm_coll, .start_ns = 3, .duration_ns = 1500, .attributes = attributes};
+  const std::vector<NodeId> data{1};
+  const std::vector<NodeId> control{1, 9};
+  TraceBuilder whole;
+  TraceBuilder like;
+  const std::size_t pattern = like.add_pattern(shared);
+  for (const NodeId id : {NodeId{1}, NodeId{9}, NodeId{4}}) {
+    NodeSpec node = shared;
+    node.id = id;
+    const std::string name = "n" + std::to_string(id);
+    node.name = name;
+    if (id == 4) {
+      node.data_deps = data;
+      node.ctrl_deps = control;
+    }
+    whole.add_node(node);
+    like.add_node_like(pattern, id, node.name, node.data_deps, node.ctrl_deps);
+  }
+  const TracePtr expected = whole.build();
+  const TracePtr made = like.build();
+  ASSERT_EQ(made->size(), 3U);
+  for (NodeIndex row = 0; row < 3; ++row) {
+    EXPECT_EQ(made->record(row), expected->record(row));
+    EXPECT_EQ(made->name(row), expected->name(row));
+    EXPECT_EQ(made->duration_ns()[row], 1500U);
+    EXPECT_EQ(made->column(IntegerAttribute::comm_size).get(row), 5);
+    EXPECT_EQ(made->string(*made->pg_name().get(row)), "tp");
+  }
+}
+
+TEST(TraceBuilder, PatternsThatDoNotFitAreErrors) {
+  TraceBuilder builder;
+  EXPECT_THROW(builder.add_node_like(0, 1, "a"), ChakraError);
+  const Attribute wrong = make_string("comm_size", "five");
+  EXPECT_THROW(builder.add_pattern({.attributes = {&wrong, 1}}), ChakraError);
+  const std::size_t pattern = builder.add_pattern({});
+  EXPECT_THROW(builder.add_node_like(pattern, 1, "\xff"), ChakraError);
+  EXPECT_EQ(builder.size(), 0U);
+}
+
 }  // namespace
 }  // namespace chakra

@@ -6,7 +6,8 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ import pytest
 import chakra_core as cc
 from chakra_core import _core
 from shared_data import SHARED, needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAIRS = SHARED / "data" / "pairs"
 KINETO = SHARED / "data" / "kineto"
@@ -539,3 +537,13 @@ def test_copies_become_memory_nodes_when_asked(name: str, layout: Any) -> None:
     plain = _core.convert(linked, layout=layout)
     assert not set(kinds.values()) & set(plain.types.tolist())
     assert np.array_equal(plain.start_ns, trace.start_ns)
+
+
+def test_files_one_after_the_other_give_the_same(tmp_path: Path) -> None:
+    sample = Path(__file__).resolve().parents[3] / "examples" / "sample"
+    files = sample / "rank0.host.json.gz", sample / "rank0.kineto.json.gz"
+    for threads in (0, 1, 2, 5):
+        cc.link(*files, threads=threads).save(tmp_path / f"{threads}.json")
+    assert len({(tmp_path / f"{threads}.json").read_bytes() for threads in (0, 1, 2, 5)}) == 1
+    with pytest.raises(cc.FormatError):
+        cc.link(files[1], files[0], threads=1)

@@ -105,20 +105,6 @@ def test_failures_and_missing_values_are_left_out() -> None:
     assert {tile.label: tile.value for tile in page.tiles}["Best total"] == "5 ns"
 
 
-class Swept:
-    """As `cc.sweep` returns it."""
-
-    def __init__(self) -> None:
-        self.axes = ["network.latency"]
-        self.columns = {
-            "network.latency": np.array([500, 1000]),
-            "total_ns": np.array([10, 20]),
-            "messages": np.array([3, 4]),
-            "error": np.array(["", ""], dtype=object),
-        }
-        self.failures = 0
-
-
 def test_tables_of_any_kind_are_taken() -> None:
     import pandas as pd
 
@@ -130,8 +116,24 @@ def test_tables_of_any_kind_are_taken() -> None:
         sweep = sweep_of(table)
         assert (sweep.parameters, sweep.metrics) == (["a"], ["total_ns"])
         assert sweep.columns["total_ns"].tolist() == [10, 20]
-    swept = sweep_of(Swept())
-    assert (swept.parameters, swept.metrics) == (["network.latency"], ["total_ns", "messages"])
+
+
+def test_sweeps_know_their_parameters(tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    builder = cc.TraceBuilder()
+    attrs = {"is_cpu_op": False, "comm_type": 0, "comm_size": 1 << 20}
+    builder.add_node(id=0, name="ar", type="COMM_COLL_NODE", attrs=attrs)
+    network = {"topology": ["Ring"], "npus": [4], "bandwidth": [50], "latency": [500]}
+    grid = {"network.latency[0]": [500, 1000], "network.bandwidth[0]": [25, 50, 100]}
+    table = cc.sweep([builder.build()] * 4, grid, network=network)
+    sweep = sweep_of(table)
+    assert sweep.parameters == list(grid)
+    assert sweep.metrics[0] == "total_ns"
+    assert len(sweep.metrics) <= 6
+    assert sweep.columns["total_ns"].tolist() == table["total_ns"].tolist()
+    table.report(tmp_path / "sweep.html")
+    cc.report_sweep(table, tmp_path / "same.html")
+    assert (tmp_path / "sweep.html").read_bytes() == (tmp_path / "same.html").read_bytes()
 
 
 @pytest.mark.parametrize(
