@@ -99,6 +99,7 @@ $(STAMPS)/install: $(STAMPS)/venv $(SOURCES)
 	touch $@
 
 $(STAMPS)/test-tools: $(STAMPS)/venv pyproject.toml
+	scripts/install-system-deps --browser
 	$(BIN)/python scripts/install_extra.py test
 	touch $@
 

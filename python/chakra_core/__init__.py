@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from chakra_core.async_feeder import AsyncFeeder
     from chakra_core.graphs import graph
     from chakra_core.rank_scaling import Rescaled, rescale
+    from chakra_core.reports import report, report_sweep
     from chakra_core.similarity_metrics import ClassDistance, Similarity, similarity
     from chakra_core.sweeps import SweepResult, sweep
 
@@ -83,6 +84,8 @@ _LATE = {
     "generate": "chakra_core.generate",
     "graph": "chakra_core.graphs",
     "read_astra_log": "chakra_core.astra_log",
+    "report": "chakra_core.reports",
+    "report_sweep": "chakra_core.reports",
     "rescale": "chakra_core.rank_scaling",
     "similarity": "chakra_core.similarity_metrics",
     "sweep": "chakra_core.sweeps",
@@ -176,6 +179,8 @@ __all__ = [
     "read_astra_log",
     "recorded_groups",
     "replay",
+    "report",
+    "report_sweep",
     "rescale",
     "save",
     "similarity",

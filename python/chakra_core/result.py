@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,10 +17,13 @@ from chakra_core._core import CollectiveType, NodeType, Progress, Trace
 from chakra_core.config import Network
 from chakra_core.frames import needed
 from chakra_core.output import complete_file
-from chakra_core.simulated_timeline import completed_rows, node_places, write_simulated_timeline
+from chakra_core.simulated_timeline import completed_rows, dimension_use, node_places, write_simulated_timeline
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from chakra_core.reports.paper_figures import Kind
+    from chakra_core.reports.run_report import Links, Replays
 
 Times: TypeAlias = npt.NDArray[np.uint64]
 Texts: TypeAlias = npt.NDArray[np.object_]
@@ -55,14 +59,21 @@ class Result:
         folded_ranks: ranks that another one was simulated for, because all are alike: all but one, or none.
         order_mattered: what came in one ns and made fidelity "auto" begin again with all messages; else empty.
         traces: the traces simulated, one a rank.
+        configuration: network, system, memory and options that it ran with, as plain values by section and key.
     """
 
     def __init__(
-        self, native: _core.SimulationResult, traces: list[Trace], network: Network, warnings: list[str]
+        self,
+        native: _core.SimulationResult,
+        traces: list[Trace],
+        network: Network,
+        warnings: list[str],
+        configuration: dict[str, dict[str, Any]],
     ) -> None:
         """Take over what the core returned for these traces, and more warnings; `simulate` calls it."""
         self._native = native
         self._network = network
+        self.configuration = configuration
         self.traces = traces
         self._names: dict[int, Texts] = {}
         self.finish_ns: Times = native.finish_ns
@@ -127,6 +138,39 @@ class Result:
             "wait_ns": wait[places],
         }
 
+    @property
+    def has_nodes(self) -> bool:
+        """Whether start and end of every node were recorded."""
+        return len(self._native.node_start_ns) > 0
+
+    def nodes_of(self, rank: int) -> Table:
+        """Table of one rank's completed nodes without their names, by place in the file.
+
+        Columns: `row` (place in `traces[rank]`), `resource` and `lane` (str), `start_ns`, `end_ns`, as in `nodes()`.
+
+        Raises:
+            IndexError: there is no such rank.
+        """
+        if not 0 <= rank < self.num_ranks:
+            raise IndexError(f"rank {rank} of {self.num_ranks}")
+        native = self._native
+        first, last = (int(bound) for bound in native.first_node[rank : rank + 2])
+        rows = np.flatnonzero(native.node_end_ns[first:last] != native.NEVER_ENDED)
+        # Without recorded nodes nothing says where they ran.
+        resource = native.resources_of(rank)[rows] if len(rows) else np.empty(0, dtype=np.uint8)
+        lane = native.lanes_of(rank)[rows] if len(rows) else np.empty(0, dtype=np.uint32)
+        return {
+            "row": rows,
+            "resource": np.array(native.RESOURCES, dtype=object)[resource],
+            "lane": np.array(native.lanes, dtype=object)[lane],
+            "start_ns": native.node_start_ns[first:last][rows],
+            "end_ns": native.node_end_ns[first:last][rows],
+        }
+
+    def names_of(self, rank: int) -> Texts:
+        """Names of all nodes of a rank's trace, by row; they are read once for ranks that share a trace."""
+        return self._names_of(self.traces[rank])
+
     def collectives(self) -> Table:
         """Table with a row for each collective that a group ran through the network, by start, group and number.
 
@@ -187,6 +231,21 @@ class Result:
             "topology": np.array(self._network.topology, dtype=object),
             "npus": np.array(self._network.npus, dtype=np.uint32),
             **columns,
+        }
+
+    def dimension_use(self) -> Table:
+        """Table with a row for each change of how much of a dimension's links is used, by dimension and time.
+
+        Columns: `dimension`, `time_ns`, `percent` (float: of its links, from then to the next row; what a collective or
+        a message put on the dimension is spread evenly over the time in which it used it). Empty with
+        `record_nodes=False`.
+        """
+        use = dimension_use(self._native)
+        counts = [len(times) for times, _ in use.values()]
+        return {
+            "dimension": np.repeat(np.array(list(use), dtype=np.uint32), counts),
+            "time_ns": _joined([times for times, _ in use.values()], np.uint64),
+            "percent": _joined([percent for _, percent in use.values()], np.float64),
         }
 
     def links(self) -> Table:
@@ -282,6 +341,63 @@ class Result:
             OSError: the file cannot be written; nothing is left behind.
         """
         write_simulated_timeline(self._native, self.traces, self._network, path, progress)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        link: Links | None = None,
+        replay: Replays | None = None,
+        ranks: Sequence[int] | None = None,
+    ) -> None:
+        """Write the run as one HTML file: timeline, where the time went, bandwidths; see `chakra_core.report`.
+
+        Raises:
+            ImportError: plotly is not installed (`pip install chakra-core[report]`).
+            IndexError: there is no such rank.
+            OSError: the file cannot be written; nothing is left behind.
+        """
+        # What shows results knows them, and not the other way round.
+        from chakra_core.reports import report
+
+        report(self, path, title=title, link=link, replay=replay, ranks=ranks)
+
+    def plot(
+        self,
+        kind: Kind = "time",
+        *,
+        path: str | os.PathLike[str] | None = None,
+        axes: Any = None,
+        ranks: Sequence[int] | None = None,
+        width: float = 5.0,
+        height: float | None = None,
+        dpi: int = 300,
+    ) -> Any:
+        """Draw a figure for a paper with matplotlib.
+
+        Args:
+            kind: "time", where each rank's time went; "exposed" communication by group and collective; "timeline";
+                "bandwidth" against size; "dimensions", how much of the network was used.
+            path: write it to this file too, in the form that its ending says (.pdf, .svg, .png ...).
+            axes: draw into these; by default into a figure of its own.
+            ranks: which ranks "time" and "timeline" show; by default all, and those of a report.
+            width: of a figure of its own, inches.
+            height: of it, inches; by default what its content needs.
+            dpi: dots an inch, if the file has any.
+
+        Returns:
+            The `matplotlib.figure.Figure`. pyplot, and with it any window, is not involved.
+
+        Raises:
+            ImportError: matplotlib is not installed (`pip install chakra-core[plot]`).
+            ValueError: there is no such kind, or no such form of file.
+            IndexError: there is no such rank.
+            OSError: the file cannot be written; nothing is left behind.
+        """
+        from chakra_core.reports.paper_figures import plot
+
+        return plot(self, kind, path=path, axes=axes, ranks=ranks, width=width, height=height, dpi=dpi)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the times of each rank, and the rows of `groups()` and `dimensions()`, as plain lists for JSON."""

@@ -112,20 +112,31 @@ def _matches(ours: npt.NDArray[np.int64], theirs: npt.NDArray[np.int64]) -> tupl
 
 def _counters(native: _core.SimulationResult, network: Network) -> list[_core.TimelineCounter]:
     """How much of each dimension's links was in use, in %."""
+    counters = []
+    for number, (times, percent) in dimension_use(native).items():
+        name = f"dimension {number}, {network.topology[number]} of {network.npus[number]}"
+        counters.append(_core.TimelineCounter("network", name, "%", time_ns=times, value=percent))
+    return counters
+
+
+def dimension_use(
+    native: _core.SimulationResult,
+) -> dict[int, tuple[npt.NDArray[np.uint64], npt.NDArray[np.float64]]]:
+    """Find when the use of each dimension's links changes, and how much it is from then on, in %.
+
+    Dimensions that nothing used are not there. What a collective or a message put on a dimension is spread evenly over
+    the time in which it used it.
+    """
     activity, dimensions = native.activity, native.dimensions
     lasts = activity["end_ns"] > activity["start_ns"]
-    counters = []
-    for number, (topology, npus) in enumerate(zip(network.topology, network.npus, strict=True)):
+    found = {}
+    for number in np.unique(activity["dimension"][lasts]).tolist():
         here = lasts & (activity["dimension"] == number)
-        if not here.any():
-            continue
         start, end = activity["start_ns"][here], activity["end_ns"][here]
         ns_per_byte = dimensions["busy_ns"][number] / dimensions["link_bytes"][number]
         percent = 100 * activity["link_bytes"][here] * ns_per_byte / (end - start) / dimensions["links"][number]
-        times, value = _sum_of_steps(start, end, percent)
-        name = f"dimension {number}, {topology} of {npus}"
-        counters.append(_core.TimelineCounter("network", name, "%", time_ns=times, value=value))
-    return counters
+        found[number] = _sum_of_steps(start, end, percent)
+    return found
 
 
 def _sum_of_steps(

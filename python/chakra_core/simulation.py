@@ -15,6 +15,7 @@ from chakra_core.bundle import unpacked
 from chakra_core.compute_times import Times
 from chakra_core.compute_times import compute_times as times_of_nodes
 from chakra_core.config import CommGroups, LinkDamage, Memory, Network, SimulationOptions, Stragglers, System
+from chakra_core.config.model import ConfigModel
 from chakra_core.config.options import Fidelity, Resources
 from chakra_core.rank_traces import RankTraces, load_ranks
 from chakra_core.recorded_groups import used_recorded_groups
@@ -152,7 +153,25 @@ def simulate(
         record_nodes=record_nodes,
         progress=progress,
     )
-    return Result(native, loaded, network, [] if given_times else _untimed_compute(loaded, system))
+    warnings = [] if given_times else _untimed_compute(loaded, system)
+    return Result(native, loaded, network, warnings, _configuration(network, system, memory, stragglers, options))
+
+
+def _configuration(
+    network: Network,
+    system: System,
+    memory: Memory | Mapping[str, Any] | str | os.PathLike[str] | None,
+    stragglers: Stragglers | Mapping[str, Any] | str | os.PathLike[str] | None,
+    options: SimulationOptions,
+) -> dict[str, dict[str, Any]]:
+    """Show what was set, as plain values for people."""
+    models: dict[str, ConfigModel] = {"network": network, "system": system}
+    if memory is not None:
+        models["memory"] = Memory.coerce(memory)
+    if stragglers is not None:
+        models["stragglers"] = Stragglers.coerce(stragglers)
+    models["options"] = options
+    return {name: model.model_dump(mode="json", exclude_none=True) for name, model in models.items()}
 
 
 def _check_resources(options: SimulationOptions) -> None:

@@ -21,6 +21,8 @@ from chakra_core.cli.generate import generate
 from chakra_core.cli.graph import graph
 from chakra_core.cli.info import info
 from chakra_core.cli.link import link
+from chakra_core.cli.report import report
+from chakra_core.cli.report_sweep import report_sweep
 from chakra_core.cli.rescale import rescale
 from chakra_core.cli.similarity import similarity
 from chakra_core.cli.simplify import simplify
@@ -55,11 +57,13 @@ for _command in (
     sweep,
     timeline,
     graph,
+    report,
 ):
     app.command(cls=AstraSimSpelling if _command is simulate else None)(_command)
 app.add_typer(batch.app, name="batch")
 app.command("slice")(slice_trace)
 app.command("convert-text")(convert_text)
+app.command("report-sweep")(report_sweep)
 app.add_typer(generate, name="generate")
 
 
@@ -91,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"{place}{error.strerror or error}", 1)
-    except ChakraError as error:
+    except (ChakraError, ImportError) as error:
+        # An extra that is not installed says so.
         return _fail(str(error), 1)
     return 0
 

@@ -110,6 +110,9 @@ def simulate(
             "--tables", help="Write every table as CSV into a folder: ranks, nodes, collectives, groups, network."
         ),
     ] = None,
+    report: Annotated[
+        _File, typer.Option("--report", help="Write a page (.html) with timeline, bandwidths and where the time went.")
+    ] = None,
     json: JsonOption = False,
     on_error: OnErrorOption = "strict",
 ) -> None:
@@ -143,11 +146,11 @@ def simulate(
             fidelity=fidelity,
             fold=fold,
             stragglers=stragglers_model,
-            record_nodes=any((timeline, csv, tables)),
+            record_nodes=any((timeline, csv, tables, report)),
             progress=progress,
         ),
     )
-    _write_files(result, timeline, csv, tables)
+    _write_files(result, timeline, csv, tables, report)
     if json:
         print_json(result.to_dict())
     else:
@@ -177,13 +180,15 @@ def _groups(traces: list[str], comm_groups: Path | None) -> CommGroups | None:
     return Bundle.load(traces[0]).groups if len(traces) == 1 and is_bundle(traces[0]) else None
 
 
-def _write_files(result: Result, timeline: _File, csv: _File, tables: _File) -> None:
+def _write_files(result: Result, timeline: _File, csv: _File, tables: _File, report: _File) -> None:
     if timeline is not None:
         watch(f"writing {timeline.name}", lambda progress: result.to_perfetto(timeline, progress=progress))
     if csv is not None:
         watch(f"writing {csv.name}", lambda _: result.to_csv(csv))
     if tables is not None:
         watch(f"writing {tables.name}", lambda _: result.save_tables(tables))
+    if report is not None:
+        watch(f"writing {report.name}", lambda _: result.report(report))
 
 
 def _print(result: Result) -> None:

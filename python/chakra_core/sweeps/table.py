@@ -97,6 +97,18 @@ class SweepResult:
         arrow = importlib.import_module("pyarrow")
         return arrow.table({name: arrow.array(column.tolist()) for name, column in self.columns.items()})
 
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write the table as one HTML file: heat maps, Pareto fronts, the best; see `chakra_core.report_sweep`.
+
+        Raises:
+            ImportError: plotly is not installed (`pip install chakra-core[report]`).
+            ConfigError: every configuration failed.
+            OSError: the file cannot be written; nothing is left behind.
+        """
+        from chakra_core.reports import report_sweep
+
+        report_sweep(self, path, title=title)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table as Parquet (.parquet; needs pyarrow), CSV (.csv) or JSON (.json, a list of rows).
 
