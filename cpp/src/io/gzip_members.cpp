@@ -45,10 +45,7 @@ std::size_t GzipMembers::start_member(std::span<const std::byte> input) {
 }
 
 std::unique_ptr<ByteStream> make_gzip_stream(std::unique_ptr<ByteStream> compressed, std::string name) {
-  if (has_isal()) {
-    return make_isal_stream(std::move(compressed), std::move(name));
-  }
-  return make_zlib_stream(std::move(compressed), std::move(name));
+  return make_isal_stream(std::move(compressed), std::move(name));
 }
 
 }  // namespace chakra::io

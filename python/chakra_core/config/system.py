@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
@@ -50,7 +50,12 @@ def _check_custom(value: object) -> object:
     )
 
 
-CustomCollective = Annotated[tuple[Any, ...], BeforeValidator(_check_custom)]
+def _named(parts: tuple[Any, ...]) -> list[str]:
+    """Name traces in what is written down: they have no form in JSON."""
+    return [part if isinstance(part, str) else f"trace of {len(part)} nodes {part.source}".rstrip() for part in parts]
+
+
+CustomCollective = Annotated[tuple[Any, ...], BeforeValidator(_check_custom), PlainSerializer(_named, when_used="json")]
 """Where a custom collective is: `("prefix",)`, or a tuple of one Trace a member."""
 Algorithm = Annotated[str, Field(strict=True), AfterValidator(_check_algorithm)]
 Algorithms = tuple[Algorithm, ...]

@@ -12,10 +12,28 @@
 
 namespace chakra::test {
 
+struct GzipMember {
+  int level = 6;
+  int strategy = Z_DEFAULT_STRATEGY;
+  bool whole_header = false;  ///< with everything that a header may have
+};
+
 /// One gzip member, made by zlib itself.
-inline std::string compress(std::string_view bytes) {
+inline std::string compress(std::string_view bytes, const GzipMember& member = {}) {
   z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&stream, member.level, Z_DEFLATED, 15 + 16, 8, member.strategy);
+  gz_header header{};
+  Bytef extra[] = "extra";
+  Bytef name[] = "name";
+  Bytef comment[] = "comment";
+  header.extra = extra;
+  header.extra_len = sizeof(extra);
+  header.name = name;
+  header.comment = comment;
+  header.hcrc = 1;
+  if (member.whole_header) {
+    deflateSetHeader(&stream, &header);
+  }
   std::string out(deflateBound(&stream, bytes.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());

@@ -4,44 +4,18 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "chakra_core/errors.hpp"
 #include "io/codec.hpp"
+#include "io/compress.hpp"
 #include "io/gzip_members.hpp"
 #include "io/trickle_stream.hpp"
 
 namespace chakra::io {
 namespace {
 
+using chakra::test::compress;
 using Make = std::unique_ptr<ByteStream> (*)(std::unique_ptr<ByteStream>, std::string);
-
-/// A member as zlib writes it, with everything in its header that the format knows.
-std::string pack(std::string_view bytes, int level, int strategy, bool whole_header) {
-  z_stream stream{};
-  deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, strategy);
-  gz_header header{};
-  Bytef extra[] = "extra";
-  Bytef name[] = "name";
-  Bytef comment[] = "comment";
-  header.extra = extra;
-  header.extra_len = sizeof(extra);
-  header.name = name;
-  header.comment = comment;
-  header.hcrc = 1;
-  if (whole_header) {
-    deflateSetHeader(&stream, &header);
-  }
-  std::string out(deflateBound(&stream, bytes.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 std::string some_text(std::size_t size, unsigned alphabet, std::mt19937& random) {
   std::string text(size, ' ');
@@ -79,8 +53,9 @@ TEST_P(GzipEngine, MembersOfAllKindsInPiecesOfAllSizes) {
         const int strategy = size % 4 == 2 ? Z_FIXED : Z_DEFAULT_STRATEGY;
         const std::string one = some_text(size, alphabet, random);
         const std::string other = some_text(size / 3 + 5, alphabet, random);
-        const std::string packed = pack(one, level, strategy, level == 6) + pack(other, level, strategy, level == 1) +
-                                   std::string(3, '\0') + pack("", level, strategy, false);
+        const std::string packed = compress(one, {level, strategy, level == 6}) +
+                                   compress(other, {level, strategy, level == 1}) + std::string(3, '\0') +
+                                   compress("", {level, strategy});
         for (const std::size_t in : {1U, 2U, 3U, 7U, 8U, 9U, 64U, 1000U, 1'000'000U}) {
           for (const std::size_t out : {1U, 5U, 333U, 1'000'000U}) {
             if (packed.size() / in + size / out < 20'000) {
@@ -96,7 +71,7 @@ TEST_P(GzipEngine, MembersOfAllKindsInPiecesOfAllSizes) {
 
 TEST_P(GzipEngine, CutAnywhereEndsInTheMiddle) {
   std::mt19937 random(2);
-  const std::string packed = pack(some_text(600, 60, random), 6, Z_DEFAULT_STRATEGY, true);
+  const std::string packed = compress(some_text(600, 60, random), {.whole_header = true});
   for (std::size_t size = 4; size < packed.size(); ++size) {
     EXPECT_THROW((void)inflate(packed.substr(0, size), 16, 100), FormatError) << size;
   }
@@ -105,7 +80,7 @@ TEST_P(GzipEngine, CutAnywhereEndsInTheMiddle) {
 TEST_P(GzipEngine, DamageIsNeverTakenForTheEnd) {
   std::mt19937 random(4);
   const std::string text = some_text(300, 60, random);
-  const std::string packed = pack(text, 6, Z_DEFAULT_STRATEGY, false);
+  const std::string packed = compress(text);
   for (std::size_t at = 10; at < packed.size(); ++at) {
     for (const std::size_t out : {1U, 50U, 1000U}) {
       std::string damaged = packed;
@@ -122,7 +97,7 @@ TEST_P(GzipEngine, DamageIsNeverTakenForTheEnd) {
 TEST_P(GzipEngine, BytesBehindAMemberAreToldWithTheirPlace) {
   std::mt19937 random(3);
   for (std::size_t size = 0; size < 40; ++size) {
-    const std::string packed = pack(some_text(size, 60, random), 6, Z_DEFAULT_STRATEGY, false);
+    const std::string packed = compress(some_text(size, 60, random));
     for (const std::size_t in : {1U, 5U, 1000U}) {
       try {
         (void)inflate(packed + "123456789", in, 1000);

@@ -162,6 +162,7 @@ def test_killed_at_any_moment(folder: Path, outputs: int) -> None:
     )
 
 
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_interrupted(folder: Path) -> None:
     (folder / "in").mkdir()
     for rank in range(40):

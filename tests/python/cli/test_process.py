@@ -67,6 +67,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_interrupt_stops_the_work() -> None:
     with subprocess.Popen([sys.executable, "-c", SLOW, "60"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
