@@ -40,6 +40,7 @@ class EtReader {
 
   TracePtr read(std::shared_ptr<const RecordSource> source) {
     const std::string_view bytes = source->bytes();
+    plain_ = source.get();
     assembly_.storage().sources.push_back(std::move(source));
     if (options_.progress != nullptr) {
       options_.progress->total = bytes.size();
@@ -136,6 +137,8 @@ class EtReader {
 
   void read_block(std::string_view bytes, const io::FrameBlock& frames, RowBlock& block) {
     io::RecordReader reader(input_, block);
+    // The next block is mapped in one go, rather than a few pages at each first touch.
+    plain_->will_read(frames.begin + frames.size, frames.size);
     std::size_t offset = frames.begin;
     std::size_t prefetched =
         frames.begin + frames.size;  // memory rests while a block is decoded: it can bring the next
@@ -266,6 +269,7 @@ class EtReader {
   io::EtInput input_;
   const LoadOptions& options_;
   detail::TraceAssembly assembly_;
+  const RecordSource* plain_ = nullptr;  ///< of a plain file
   std::mutex mutex_;
 };
 
@@ -289,11 +293,7 @@ TracePtr read_any(const std::string& name, const LoadOptions& options, std::shar
 }  // namespace
 
 TracePtr load(const std::filesystem::path& path, const LoadOptions& options) {
-  const auto source = io::open_record_source(path);
-  TracePtr trace = read_any(path.string(), options, source);
-  // What was parsed is in the columns; few look at the records again.
-  source->release_pages();
-  return trace;
+  return read_any(path.string(), options, io::open_record_source(path));
 }
 
 TracePtr load_bytes(std::span<const std::byte> bytes, const std::string& name, const LoadOptions& options,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "io/record_source.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -48,6 +49,16 @@ class MappedFile final : public detail::RecordSource {
 
   std::string_view bytes() const noexcept override { return {static_cast<const char*>(address_), file_.size}; }
   std::size_t memory_bytes() const noexcept override { return 0; }
+  void will_read([[maybe_unused]] std::size_t begin, [[maybe_unused]] std::size_t size) const noexcept override {
+#ifdef MADV_POPULATE_READ
+    constexpr std::size_t page = 4096;  // or a part of one; the system asks for a beginning that is a whole one
+    begin = begin / page * page;
+    if (begin < file_.size) {
+      (void)::madvise(static_cast<char*>(address_) + begin, std::min(size + page, file_.size - begin),
+                      MADV_POPULATE_READ);  // only a wish
+    }
+#endif
+  }
   void release_pages() const noexcept override {
     (void)::madvise(address_, file_.size, MADV_DONTNEED);  // only a wish
   }

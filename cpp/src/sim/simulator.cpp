@@ -8,6 +8,7 @@
 #include "sim/folding.hpp"
 #include "sim/group_table.hpp"
 #include "sim/lane_plan.hpp"
+#include "trace/trace_storage.hpp"
 
 namespace chakra {
 
@@ -174,6 +175,11 @@ std::string_view to_string(Fidelity fidelity) noexcept {
 SimulationResult simulate(std::span<const TracePtr> traces, const SimulationConfig& config, Progress* progress) {
   check(traces, config);
   check_slots(config);
+  for (const TracePtr& trace : traces) {
+    for (const auto& source : trace->storage().sources) {
+      source->release_pages();  // all that is simulated is in the columns
+    }
+  }
   return Run(traces, config, progress).result();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/row_block.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -65,6 +66,19 @@ void RowBlock::append(const wire::DecodedNode& node, std::string_view record, Re
     attributes.involved_dim.append(local, strings_->intern(*node.involved_dim, row));
   }
   ++rows_;
+}
+
+void RowBlock::reserve() {
+  attributes.is_cpu_op.reserve(room_);
+  for (std::size_t i = 0; i < integer_attribute_count; ++i) {
+    attributes.integers[i].reserve(std::min(room_, strings_->usual_counts[i] + strings_->usual_counts[i] / 8));
+  }
+}
+
+void RowBlock::remember_counts() noexcept {
+  for (std::size_t i = 0; i < integer_attribute_count; ++i) {
+    strings_->usual_counts[i] = attributes.integers[i].count();
+  }
 }
 
 }  // namespace chakra::detail

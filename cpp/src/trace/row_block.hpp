@@ -40,6 +40,8 @@ class RowStrings {
 
   StringPool pool;
   std::vector<NodeIndex> first_rows;
+  /// Of the integer attributes, how many values a block before had: what the next is likely to need room for.
+  std::array<std::size_t, integer_attribute_count> usual_counts{};
 
  private:
   /// The empty text has an id only after it came.
@@ -62,6 +64,9 @@ class RowBlock {
 
   /// `record` must stay valid as long as the storage's sources.
   void append(const wire::DecodedNode& node, std::string_view record, RecordForm form);
+  /// Makes room for as many attributes as the block before had.
+  void reserve();
+  void remember_counts() noexcept;
   /// Counts a record of the file that gave no row, so that later rows know their record number.
   void skip_record() { skipped_before_.push_back(rows_); }
 

@@ -101,10 +101,14 @@ RowBlock& TraceAssembly::take_block(std::size_t rows) {
   RowBlock& block = blocks_.emplace_back(*storage_, *idle_strings_.back(), rows_given_, rows);
   idle_strings_.pop_back();
   rows_given_ += rows;
+  block.reserve();
   return block;
 }
 
-void TraceAssembly::close_block(const RowBlock& block) { idle_strings_.push_back(block.strings_); }
+void TraceAssembly::close_block(RowBlock& block) {
+  block.remember_counts();
+  idle_strings_.push_back(block.strings_);
+}
 
 RowBlock& TraceAssembly::add_block(std::size_t most_rows) {
   rows_given_ = blocks_.empty() ? 0 : blocks_.back().first_row_ + blocks_.back().rows_;

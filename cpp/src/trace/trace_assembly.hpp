@@ -33,7 +33,7 @@ class TraceAssembly {
   /// The next `rows` rows. Threads may fill blocks taken before meanwhile; a block need not be filled to its end.
   RowBlock& take_block(std::size_t rows);
   /// A block is filled: the next may go on with its strings. Not at the same time as take_block().
-  void close_block(const RowBlock& block);
+  void close_block(RowBlock& block);
 
   /// Adds a block after the last one, for up to about `most_rows` rows, which one thread fills before it asks for the
   /// next. Where the number of rows is not known.

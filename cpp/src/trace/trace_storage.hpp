@@ -47,6 +47,8 @@ class RecordSource {
   virtual std::size_t memory_bytes() const noexcept = 0;
   /// Where in the uncompressed file the byte at an address lies, if the source holds it and knows.
   virtual std::optional<std::uint64_t> offset_of(const char* at) const noexcept;
+  /// These bytes are looked at soon.
+  virtual void will_read(std::size_t /*begin*/, std::size_t /*size*/) const noexcept {}
   /// Gives back memory that the system can fill again when bytes() are next looked at.
   virtual void release_pages() const noexcept {}
   /// What bytes() are the mapping of; null if they are none.
