@@ -12,8 +12,11 @@ InflatingStream::Step GzipMembers::step(std::span<const std::byte> input, std::s
   if (between_members_) {
     return {start_member(input), 0};
   }
-  const MemberStep done = damage_ == nullptr ? inflate_member(input, into) : MemberStep{};
-  damage_ = damage_ == nullptr ? done.why : damage_;
+  MemberStep done;
+  if (damage_ == nullptr) {
+    done = inflate_member(input, into);
+    damage_ = done.why;
+  }
   if (damage_ != nullptr && done.produced == 0) {
     // What was produced is handed out first.
     fail(std::string("the gzip data is damaged (") + damage_ + ")", done.taken);

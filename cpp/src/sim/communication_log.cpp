@@ -5,13 +5,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "network/link_units.hpp"
 #include "network/route.hpp"
 
 namespace chakra::sim {
 
 namespace {
-
-constexpr double bytes_per_gb = 1073741824.0;
 
 /// Directed links of a dimension that messages can take.
 std::uint64_t usable_links(const Network& network, const Dimension& dimension) {
@@ -204,7 +203,7 @@ void CommunicationLog::fill_dimensions(SimulationResult& result) const {
   for (std::size_t d = 0; d < totals_.size(); ++d) {
     const DimensionLoad& load = totals_[d];
     const std::uint64_t links = usable_links(config_.network, config_.network.dimensions()[d]);
-    const double per_ns = config_.network.dimensions()[d].bandwidth_gbps * bytes_per_gb / 1e9;
+    const double per_ns = bytes_per_ns(config_.network.dimensions()[d].bandwidth_gbps);
     const double busy =
         loads_.counts_links() ? static_cast<double>(load.busy_ps) / 1e3 : static_cast<double>(load.link_bytes) / per_ns;
     const double available = static_cast<double>(links) * static_cast<double>(total_ns);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,7 +72,7 @@ class ItemError(ChakraError):
         self.facts = facts
 
 
-class Operation(ConfigModel):
+class Operation(ConfigModel, ABC):
     """What is done with each item, and its options.
 
     Attributes:
@@ -90,13 +91,13 @@ class Operation(ConfigModel):
 
     on_error: OnError = "strict"
 
+    @abstractmethod
     def carry_out(self, job: Job) -> Facts:
         """Do it for one item, and return what is to be told about it.
 
         Raises:
             ChakraError, OSError: it cannot be done for this item.
         """
-        raise NotImplementedError
 
 
 class Link(Operation):

@@ -219,9 +219,7 @@ def validate(
 ) -> None:
     """Check many traces; one with errors has failed."""
     places = Places(inputs, output, manifest, threads, max_memory, report, resume, cluster, storage_option, json)
-    places.run(
-        "validate",
-    )
+    places.run("validate")
 
 
 @app.command()
